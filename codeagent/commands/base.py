@@ -1,0 +1,82 @@
+"""Slash commands as values: what one declares, what it is handed, what follows from it.
+
+A command is one file in `commands/builtin/` that exports `COMMAND`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from codeagent.agent.session import Session
+from codeagent.core.ports import UI, Row
+
+
+class Desk(Protocol):
+    """What the composition root offers beyond the session at hand."""
+
+    def sessions(self) -> Sequence[Row]:
+        """This project's sessions, newest first, as picker rows (value = id)."""
+        ...
+
+    def models(self) -> Sequence[Row]:
+        """Models that can be switched to (value = the name `/model` takes)."""
+        ...
+
+    async def resume(self, session: Session, session_id: str) -> Session:
+        """Close `session` and open the one named by an id or a unique prefix."""
+        ...
+
+    async def use_model(self, session: Session, name: str) -> Session:
+        """The same conversation with another model: a safe point."""
+        ...
+
+    async def clear(self, session: Session) -> None:
+        """Begin anew within `session`: the conversation leaves the prompt, not the disk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Nothing more to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Leave the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Go on with this session."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Say this to the model."""
+
+    text: str
+
+
+Outcome = Done | Exit | Switch | Send
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    session: Session
+    desk: Desk
+    ui: UI
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One slash command; `help` is one line, `arguments` as shown behind the name ("<fact>")."""
+
+    name: str
+    help: str
+    run: Callable[[str, CommandContext], Awaitable[Outcome]]
+    arguments: str = ""
+    aliases: tuple[str, ...] = ()

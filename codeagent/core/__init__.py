@@ -1,0 +1,4 @@
+"""core (L0): the values that flow through the house and the Protocols by which its rooms meet.
+
+Standard library only, no I/O. Every other room may import this one; this one imports nothing of ours but itself.
+"""

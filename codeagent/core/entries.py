@@ -1,0 +1,82 @@
+"""What the history holds: entries, the prompt before them, usage, and the value by which a compaction is proposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from codeagent.core.messages import Message
+
+Origin = Literal["user", "model", "tool", "steer", "hook", "summary", "system"]
+PromptReason = Literal["start", "resume", "compaction", "clear", "rewind", "undo", "model", "tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message of the history with what belongs to it."""
+
+    id: str
+    """"m1", "m2", ...: unique in the session, never used again."""
+    turn: int
+    """Number of the user turn it belongs to, from 1."""
+    message: Message
+    wire: bytes
+    """The message as journal and request carry it."""
+    tokens: int
+    """Estimate for `wire` alone."""
+    origin: Origin
+    said: str | None = None
+    """For user messages: what the person typed, without what was injected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What stands before the messages in every request: one system text and the tool schemas."""
+
+    system: str
+    tools: bytes = b"[]"
+    """JSON array of tool schemas in chat-completions form, serialized once."""
+    digest: str = ""
+    """Digest of the pinned block ("" while there is none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts as the provider reported them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A message that takes the place of others in the prompt."""
+
+    message: Message
+    of: tuple[str, ...] = ()
+    """Ids it stands for. It is put where the first of them stood; with none, right behind the replacement before it."""
+    id: str | None = None
+    """Kept id for a masked message; None lets the history give a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A proposal to fold the history, and, once folded, the receipt of it.
+
+    Entries that no `of` names stay as they are.
+    """
+
+    id: str
+    rung: int
+    first_kept: str
+    """First message kept untouched behind the last replaced one ("" when none is)."""
+    messages: tuple[Replacement, ...]
+    tokens_before: int
+    tokens_after: int
+    left: tuple[str, ...] = ()
+    """Ids of the messages that left the prompt."""
+    repaired: tuple[str, ...] = ()
+    coverage: float | None = None
+    digest: str = ""
+    focus: str | None = None

@@ -1,0 +1,148 @@
+"""What is happening now: frozen values that pass from the loop to whoever shows them.
+
+Sentences in events are templates with arguments, like those of errors: ui and cli translate and fill them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from codeagent.core.entries import Compaction, Usage
+from codeagent.core.errors import CodeAgentError
+from codeagent.core.messages import AssistantMessage, ToolCall
+from codeagent.core.tools import ToolResult
+
+EndReason = Literal["done", "interrupted", "limit", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """A model call begins; `prompt_tokens` is the estimate for its request."""
+
+    step: int
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A tool call is being written; `size` counts the characters of its arguments so far."""
+
+    index: int
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The request failed in passing and is tried again after `wait` seconds; what was streamed of it is void."""
+
+    error: CodeAgentError
+    attempt: int
+    attempts: int
+    wait: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """The reply is whole and on disk."""
+
+    id: str
+    message: AssistantMessage
+    usage: Usage | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    call: ToolCall
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A piece of what a running tool prints."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    call: ToolCall
+    title: str
+    result: ToolResult
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    receipt: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """A message typed during the turn has joined the history."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the person should know; `level` only colours it."""
+
+    message: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    level: Literal["info", "warning", "error"] = "info"
+
+    def __str__(self) -> str:
+        return self.message.format(**self.arguments) if self.arguments else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    reason: EndReason
+    steps: int
+    seconds: float
+    error: CodeAgentError | None = None
+
+
+Event = (
+    TurnStarted
+    | StepStarted
+    | TextDelta
+    | ReasoningDelta
+    | CallDelta
+    | Retrying
+    | Replied
+    | ToolStarted
+    | ToolProgress
+    | ToolFinished
+    | Compacting
+    | Compacted
+    | Steered
+    | Notice
+    | TurnEnded
+)

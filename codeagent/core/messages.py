@@ -1,0 +1,152 @@
+"""What was said: the four kinds of message and their chat-completions wire form.
+
+`to_wire`/`from_wire` are inverse but for reasoning, which a `WireShape` may leave out; `encode` gives the very bytes
+that stand in the journal and in every request, so that a message is serialized once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+INTERRUPTED = "(interrupted)"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that the model wants made; `arguments` is the JSON text just as the model wrote it ("{}" if empty)."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """Thinking text and the key it came in (`reasoning_content`, `reasoning`), which some endpoints want echoed."""
+
+    text: str
+    key: str = "reasoning_content"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: Reasoning | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    call_id: str
+    name: str
+    text: str
+
+
+Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+
+@dataclass(frozen=True, slots=True)
+class WireShape:
+    """How one endpoint wants messages written: a fixed mapping per message, changed at safe points only."""
+
+    echo_reasoning: bool = False
+    """Send the reasoning of assistant messages back under the key it came in."""
+    empty_content: Literal["null", "empty"] = "null"
+    """The `content` of an assistant message that has tool calls and no text."""
+
+
+PLAIN = WireShape()
+
+
+def scrub(text: str) -> str:
+    """Replace lone surrogates, which no endpoint and no UTF-8 file accepts."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def to_wire(message: Message, shape: WireShape = PLAIN) -> dict[str, Any]:
+    """The chat-completions form of `message`."""
+    match message:
+        case SystemMessage(text):
+            return {"role": "system", "content": text}
+        case UserMessage(text):
+            return {"role": "user", "content": text}
+        case ToolMessage(call_id, name, text):
+            return {"role": "tool", "tool_call_id": call_id, "name": name, "content": text}
+        case AssistantMessage(text, calls, reasoning):
+            empty = None if calls and shape.empty_content == "null" else ""
+            wire: dict[str, Any] = {"role": "assistant", "content": text or empty}
+            if reasoning is not None and shape.echo_reasoning:
+                wire[reasoning.key] = reasoning.text
+            if calls:
+                wire["tool_calls"] = [
+                    {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                    for call in calls
+                ]
+            return wire
+
+
+def from_wire(wire: Mapping[str, Any], reasoning: Reasoning | None = None) -> Message:
+    """Read a chat-completions message back; reasoning is given apart, as the journal keeps it.
+
+    Raises:
+        ValueError: the role is unknown or a needed field is missing or of a wrong type.
+    """
+    role, content = wire.get("role"), wire.get("content")
+    text = _text(content)
+    try:
+        if role == "system":
+            return SystemMessage(text)
+        if role == "user":
+            return UserMessage(text)
+        if role == "tool":
+            return ToolMessage(str(wire["tool_call_id"]), str(wire.get("name") or ""), text)
+        if role == "assistant":
+            calls = tuple(
+                ToolCall(str(raw["id"]), str(raw["function"]["name"]), str(raw["function"]["arguments"]))
+                for raw in wire.get("tool_calls") or ()
+            )
+            return AssistantMessage(text, calls, reasoning)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a {role} message lacks {error}") from error
+    raise ValueError(f"unknown role {role!r}")
+
+
+def _text(content: object) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    raise ValueError("content is neither text nor a list of parts")
+
+
+def encode_json(value: object) -> bytes:
+    """Compact UTF-8 JSON on one line for every reader of lines: U+2028/2029 and lone surrogates are escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if "\u2028" in text or "\u2029" in text:
+        text = text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+
+
+def encode(message: Message, shape: WireShape = PLAIN) -> bytes:
+    """The bytes of one message, as journal and request carry them."""
+    return encode_json(to_wire(message, shape))

@@ -1,0 +1,272 @@
+"""The Protocols by which rooms meet that may not import each other. `app.py` hands one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from codeagent.core.entries import Compaction, Entry, Prompt, Usage
+from codeagent.core.events import CallDelta, Notice, ReasoningDelta, Retrying, TextDelta
+from codeagent.core.messages import AssistantMessage
+from codeagent.core.tools import Action, Preview
+
+# ---- a model -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One chat completion: messages and tools are already serialized, the client only joins them."""
+
+    model: str
+    messages: Sequence[bytes]
+    tools: bytes = b"[]"
+    max_tokens: int | None = None
+    effort: str | None = None
+    purpose: Literal["turn", "summary"] = "turn"
+    """Never sent: it tells a scripted model which of its answers is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The end of a stream that is whole. `finish` is the endpoint's word, kept for the record and not believed."""
+
+    message: AssistantMessage
+    usage: Usage | None = None
+    finish: str = "stop"
+    cut: bool = False
+    """The reply ran into its length limit."""
+    broken_calls: frozenset[str] = frozenset()
+    """Ids of calls whose arguments were cut and must not run."""
+
+
+StreamItem = TextDelta | ReasoningDelta | CallDelta | Retrying | Reply
+
+
+class Provider(Protocol):
+    """Talks to one endpoint."""
+
+    def stream(self, request: Request) -> AsyncIterator[StreamItem]:
+        """Deltas as they come, then exactly one `Reply`.
+
+        Raises:
+            CodeAgentError: of the `ModelError` family; an incomplete stream is an `IncompleteReply`.
+        """
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+Summarize = Callable[[Sequence[bytes], bytes, str], Awaitable[str]]
+"""(serialized messages, serialized tools, instruction) -> summary text, "" when the model gave none.
+
+Messages and tools are those of the session's own requests, so that the provider's cache is read. Raises CodeAgentError.
+"""
+
+Estimate = Callable[[bytes], int]
+"""Tokens of serialized text."""
+
+# ---- what was said -------------------------------------------------------------------------------------------------
+
+
+class HistoryView(Protocol):
+    """The history as others may see it: the message list of the next request, never to be changed from outside."""
+
+    @property
+    def entries(self) -> Sequence[Entry]: ...
+    @property
+    def prompt(self) -> Prompt: ...
+    @property
+    def turn(self) -> int: ...
+
+
+class Archive(Protocol):
+    """Whole tool outputs, kept beside the session file."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    def put(self, call_id: str, text: str) -> str:
+        """Store `text`, return its id: the name of a file in `folder`."""
+        ...
+
+
+# ---- memory --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of a fact. `state`: saved, replaced (same key), known (already there), refused."""
+
+    state: Literal["saved", "replaced", "known", "refused"]
+    id: str
+    message: str
+    """One sentence for the person and the model."""
+
+
+class FactStore(Protocol):
+    """The entrance to long-term memory for the save_memory tool (and /save): nothing else writes facts."""
+
+    def save(
+        self,
+        content: str,
+        *,
+        scope: Literal["project", "global"] = "project",
+        type: str = "fact",
+        key: str | None = None,
+        by: Literal["user", "tool"] = "user",
+        quote: str = "",
+    ) -> Saved: ...
+
+    def intends(self, said: str, content: str) -> bool:
+        """Whether the message as typed asks to remember this fact (a word of intent and a shared content word)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Facts that were found for a message, rendered as the block that travels to the model ("" when none)."""
+
+    text: str
+    ids: tuple[str, ...] = ()
+
+
+class Memory(Protocol):
+    """The facade the agent knows (`memory.manager.MemoryManager`)."""
+
+    def recall(self, said: str) -> Recalled:
+        """Facts relevant to what was typed that are not in the context yet; marks them as injected."""
+        ...
+
+    def safe_point(self) -> None:
+        """The prompt is about to be rebuilt: nothing counts as injected any more, files are read anew."""
+        ...
+
+    async def compact(self, view: HistoryView, *, force: bool, focus: str | None, tokens: int) -> Compaction | None:
+        """A smaller form of the history, or None when there is nothing to gain.
+
+        Raises:
+            CodeAgentError: the summary failed; the history stays as it is.
+        """
+        ...
+
+
+# ---- tools ---------------------------------------------------------------------------------------------------------
+
+
+class Files(Protocol):
+    """Which files the model has read, and in which state: edits of unread or changed files are refused."""
+
+    def note(self, path: Path) -> None:
+        """The model has now seen `path` as it is on disk."""
+        ...
+
+    def state(self, path: Path) -> Literal["unread", "changed", "current"]: ...
+
+
+class Jobs(Protocol):
+    """Running child processes; all of them die with the session."""
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    allowed: bool
+    reason: str = ""
+    """For the model, when not allowed."""
+
+
+class Permission(Protocol):
+    async def check(self, action: Action) -> Verdict:
+        """Judge by mode and rules; ask the person where they do not decide."""
+        ...
+
+
+# ---- the person ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    key: str
+    label: str
+    feedback: bool = False
+    """Choosing it takes a line of text along."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    title: str
+    choices: tuple[Choice, ...]
+    preview: Preview | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    key: str
+    """Key of the choice; "" when the question was dismissed or nobody is there to answer."""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a picker: columns as shown, and the value it stands for."""
+
+    value: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    text: str
+
+
+Shown = str | Markdown | Table | Notice | Preview
+
+
+class UI(Protocol):
+    """The person, as tools, permissions and commands may reach them."""
+
+    @property
+    def interactive(self) -> bool:
+        """Whether somebody can answer."""
+        ...
+
+    async def ask(self, question: Question) -> Answer: ...
+    async def pick(self, title: str, rows: Sequence[Row]) -> str | None: ...
+    async def edit(self, text: str) -> str | None: ...
+    async def copy(self, text: str) -> bool: ...
+    def show(self, shown: Shown) -> None: ...
+
+
+# ---- plug-ins ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is and how to speak to it."""
+
+    base_url: str
+    api_key: str
+    model: str
+    connect_timeout: float = 15.0
+    first_token_timeout: float = 300.0
+    idle_timeout: float = 120.0
+    max_retries: int = 5
+    extra: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderKind:
+    """What a file in `llm/providers/` exports as PROVIDER."""
+
+    name: str
+    open: Callable[[Endpoint], Provider]

@@ -68,6 +68,10 @@ class Replied:
     message: AssistantMessage
     usage: Usage | None
     seconds: float
+    truncated: bool = False
+    """The reply ran into its length limit."""
+    cut: frozenset[str] = frozenset()
+    """Ids of calls whose arguments were cut by that: they do not run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,119 @@
+"""Running the tool calls of one reply: together where they only read, in order where they write.
+
+Whatever happens, each call ends up with exactly one result in the history, in the order of the calls (law 1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from codeagent.core.events import Event, ToolFinished, ToolProgress, ToolStarted
+from codeagent.core.messages import INTERRUPTED, ToolCall, ToolMessage
+from codeagent.core.tools import ToolContext, ToolResult
+from codeagent.history.history import History
+from codeagent.tools.toolbox import Toolbox
+
+STOPPED = ToolResult(INTERRUPTED, failed=True, summary="interrupted")
+CUT = ToolResult(
+    "This call was cut off by the length limit of the reply and was not run. Send it again in smaller parts: "
+    "for example write the first part of a file, then add to it with edit_file.",
+    failed=True,
+    summary="cut off",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRunner:
+    """Runs calls through the toolbox and writes their results into the history."""
+
+    toolbox: Toolbox
+    history: History
+    context: Callable[[], ToolContext]
+    """The world for the next calls, made anew for each reply."""
+
+    async def run(self, calls: Sequence[ToolCall], cut: frozenset[str]) -> AsyncGenerator[Event, None]:
+        """Run `calls`; those in `cut` are answered without running. Events come as things happen."""
+        context = self.context()
+        for batch in self._batches(calls):
+            async for event in self._run_batch(batch, cut, context):
+                yield event
+
+    def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[ToolCall, ...]]:
+        batch: list[ToolCall] = []
+        for call in calls:
+            alone = not self.toolbox.parallel(call)
+            if batch and alone:
+                yield tuple(batch)
+                batch = []
+            if alone:
+                yield (call,)
+            else:
+                batch.append(call)
+        if batch:
+            yield tuple(batch)
+
+    async def _run_batch(
+        self, batch: Sequence[ToolCall], cut: frozenset[str], context: ToolContext
+    ) -> AsyncGenerator[Event, None]:
+        queue: asyncio.Queue[Event] = asyncio.Queue()
+        finished: dict[int, ToolFinished] = {}
+        tasks = []
+        for place, call in enumerate(batch):
+            yield ToolStarted(call, self.toolbox.title(call))
+            tasks.append(asyncio.create_task(self._run_one(place, call, cut, context, queue, finished)))
+        recorded = 0
+        try:
+            while recorded < len(batch):
+                yield await queue.get()
+                while recorded in finished:
+                    self._record(finished[recorded])
+                    recorded += 1
+            while not queue.empty():
+                yield queue.get_nowait()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for place in range(recorded, len(batch)):
+                self._record(finished.get(place) or self._stopped(batch[place]))
+
+    async def _run_one(
+        self,
+        place: int,
+        call: ToolCall,
+        cut: frozenset[str],
+        context: ToolContext,
+        queue: asyncio.Queue[Event],
+        finished: dict[int, ToolFinished],
+    ) -> None:
+        started = time.perf_counter()
+        if call.id in cut:
+            result = CUT
+        else:
+            result = await self.toolbox.run(
+                call,
+                replace(
+                    context,
+                    call_id=call.id,
+                    progress=lambda text: queue.put_nowait(ToolProgress(call.id, text)),
+                ),
+            )
+        event = ToolFinished(call, self.toolbox.title(call), result, time.perf_counter() - started)
+        finished[place] = event
+        queue.put_nowait(event)
+
+    def _stopped(self, call: ToolCall) -> ToolFinished:
+        return ToolFinished(call, self.toolbox.title(call), STOPPED, 0.0)
+
+    def _record(self, done: ToolFinished) -> None:
+        self.history.append(
+            ToolMessage(done.call.id, done.call.name, done.result.text),
+            origin="tool",
+            failed=done.result.failed,
+            partial=done.result.partial,
+            archive=done.result.archive,
+            ms=round(done.seconds * 1000),
+        )

@@ -1,0 +1,166 @@
+"""The loop: one turn from the user's words to the agent's last."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from itertools import count
+
+from codeagent.agent.calls import CallRunner
+from codeagent.agent.compaction import HistoryGuard
+from codeagent.agent.limits import Limits
+from codeagent.agent.model import Model
+from codeagent.agent.steering import Interrupt, Steering
+from codeagent.core.errors import CodeAgentError, ContextOverflow, IncompleteReply, LimitReached
+from codeagent.core.events import (
+    EndReason,
+    Event,
+    Replied,
+    Retrying,
+    Steered,
+    StepStarted,
+    TextDelta,
+    TurnEnded,
+    TurnStarted,
+)
+from codeagent.core.messages import INTERRUPTED, AssistantMessage, ToolMessage, UserMessage, scrub
+from codeagent.core.ports import Reply, Request
+from codeagent.history.history import History
+from codeagent.memory.meter import TokenMeter
+
+
+class Agent:
+    """Asks the model and runs its tools; everything it knows is in the history."""
+
+    def __init__(
+        self,
+        history: History,
+        model: Model,
+        calls: CallRunner,
+        guard: HistoryGuard,
+        meter: TokenMeter,
+        limits: Limits,
+    ) -> None:
+        self.history = history
+        self.model = model
+        self.guard = guard
+        self.steering = Steering()
+        self.interrupt = Interrupt()
+        self._calls = calls
+        self._meter = meter
+        self._limits = limits
+
+    def run_turn(self, text: str, *, said: str | None = None) -> AsyncIterator[Event]:
+        """One turn: `text` goes to the model, `said` is what the person typed of it (all, when None).
+
+        The last event is always `TurnEnded`; failures of model, tools and network end the turn, they do not raise.
+        """
+        return self.interrupt.pump(self._turn(text, text if said is None else said))
+
+    async def _turn(self, text: str, said: str) -> AsyncGenerator[Event, None]:
+        started, step = time.perf_counter(), 0
+        reason: EndReason = "done"
+        failure: CodeAgentError | None = None
+        try:
+            self.history.append(UserMessage(scrub(text)), origin="user", said=scrub(said), new_turn=True)
+            yield TurnStarted(self.history.turn, said)
+            async for event in self._steps():
+                if isinstance(event, StepStarted):
+                    step = event.step
+                yield event
+        except asyncio.CancelledError:
+            reason = "interrupted"
+        except LimitReached as error:
+            reason, failure = "limit", error
+        except CodeAgentError as error:
+            reason, failure = "failed", error
+        self._close()
+        await self.history.sync()
+        yield TurnEnded(reason, step, time.perf_counter() - started, failure)
+
+    async def _steps(self) -> AsyncGenerator[Event, None]:
+        """Ask the model, run the tools it wants, until it only talks."""
+        for step in count(1):
+            for notice in self._limits.check(step, self.history.spent):
+                yield notice
+            async for event in self.guard.maybe_compact_history():
+                yield event
+            replied = None
+            async for event in self._ask(step):
+                replied = event
+                yield event
+            assert isinstance(replied, Replied)
+            async for event in self._calls.run(replied.message.calls, replied.cut):
+                yield event
+            for text in (steered := self.steering.take()):
+                self.history.append(UserMessage(scrub(text)), origin="steer", said=scrub(text))
+                yield Steered(text)
+            if not replied.message.calls and not steered:
+                self._demand_whole(replied)
+                return
+
+    async def _ask(self, step: int) -> AsyncGenerator[Event, None]:
+        """One model call; a request that turns out too long is compacted once and tried once more."""
+        try:
+            async for event in self._ask_once(step):
+                yield event
+        except ContextOverflow:
+            before = self.history.tokens
+            async for event in self.guard.compact():
+                yield event
+            if self.history.tokens >= before:
+                raise
+            async for event in self._ask_once(step):
+                yield event
+
+    async def _ask_once(self, step: int) -> AsyncGenerator[Event, None]:
+        started, estimated = time.perf_counter(), self._meter.request(self.history)
+        yield StepStarted(step, estimated)
+        partial: list[str] = []
+        try:
+            async for item in self.model.provider.stream(self._request()):
+                if isinstance(item, Reply):
+                    yield self._keep(item, estimated, started)
+                    return
+                if isinstance(item, TextDelta):
+                    partial.append(item.text)
+                elif isinstance(item, Retrying):
+                    partial.clear()
+                yield item
+            raise IncompleteReply("The stream of {model} ended without an answer.", model=self.model.name)
+        except (asyncio.CancelledError, GeneratorExit, CodeAgentError):
+            if text := "".join(partial).strip():
+                self.history.append(AssistantMessage(scrub(f"{text}\n\n{INTERRUPTED}")), origin="model")
+            raise
+
+    def _request(self) -> Request:
+        return Request(
+            model=self.model.name,
+            messages=self.history.wire(),
+            tools=self.history.prompt.tools,
+            max_tokens=self.model.max_tokens,
+            effort=self.model.effort,
+        )
+
+    def _keep(self, reply: Reply, estimated: int, started: float) -> Replied:
+        """The reply joins the history, and its usage becomes the anchor of the next estimate."""
+        entry = self.history.append(reply.message, origin="model")
+        if reply.usage is not None:
+            self.history.report(
+                reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=self.model.cost(reply.usage)
+            )
+        return Replied(entry.id, reply.message, reply.usage, time.perf_counter() - started, reply.cut, reply.broken_calls)
+
+    def _demand_whole(self, replied: Replied) -> None:
+        """A cut answer is no end of a turn that could pass for a good one."""
+        if replied.truncated:
+            raise LimitReached("The answer was cut off by the model's length limit.", hint="Say “go on” to continue.")
+
+    def _close(self) -> None:
+        """Leave a history that any endpoint accepts: no open call, and an answer, if only a mark, to what was said."""
+        self.history.repair_pairs()
+        last = self.history.entries[-1].message if self.history.entries else None
+        if isinstance(last, UserMessage):
+            self.history.append(AssistantMessage(INTERRUPTED), origin="model")
+

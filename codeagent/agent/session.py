@@ -1,0 +1,151 @@
+"""`Session`: one conversation with everything around it, as commands and ui hold it. It delegates and decides little."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from codeagent.agent.limits import Spent
+from codeagent.agent.loop import Agent
+from codeagent.agent.model import Model
+from codeagent.core.entries import Prompt, PromptReason
+from codeagent.core.events import Event
+from codeagent.core.ports import Jobs
+from codeagent.history.history import History
+from codeagent.memory.manager import MemoryManager
+from codeagent.memory.meter import TokenMeter
+from codeagent.safety.permissions import Denial, Mode, Permissions
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the status line, `/status` and `/cost` show; token counts, US dollars."""
+
+    session_id: str
+    name: str
+    model: str
+    mode: Mode
+    context_tokens: int
+    window: int
+    trigger: int
+    estimated: bool
+    """No usage has been reported yet: `context_tokens` is an estimate alone."""
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    cost_usd: float | None
+    turns: int
+
+
+class Session:
+    """One conversation: its history, its agent, its memory, its permissions."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        memory: MemoryManager,
+        permissions: Permissions,
+        meter: TokenMeter,
+        build_prompt: Callable[[str], Prompt],
+        jobs: Jobs,
+        *,
+        refresh: PromptReason | None,
+    ) -> None:
+        """`build_prompt` makes the system prompt for an opening request; `refresh` says that it is due and why."""
+        self.agent = agent
+        self.memory = memory
+        self.permissions = permissions
+        self.meter = meter
+        self.jobs = jobs
+        self._build_prompt = build_prompt
+        self._refresh = refresh
+
+    @property
+    def id(self) -> str:
+        return self.history.session.id
+
+    @property
+    def history(self) -> History:
+        return self.agent.history
+
+    @property
+    def model(self) -> Model:
+        return self.agent.model
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn is under way."""
+        return self.agent.interrupt.running
+
+    @property
+    def queued(self) -> tuple[str, ...]:
+        """Messages typed during the turn that have not joined it yet."""
+        return self.agent.steering.waiting
+
+    @property
+    def mode(self) -> Mode:
+        return self.permissions.mode
+
+    @mode.setter
+    def mode(self, mode: Mode) -> None:
+        self.permissions.mode = mode
+
+    def cycle_mode(self) -> Mode:
+        """The next permission mode, in the order of Shift-Tab."""
+        return self.permissions.cycle()
+
+    @property
+    def denials(self) -> tuple[Denial, ...]:
+        return tuple(self.permissions.denials)
+
+    def run_turn(self, text: str) -> AsyncIterator[Event]:
+        """One turn for what the person typed. Facts that have become relevant travel at the head of the message."""
+        if self._refresh is not None:
+            self.history.set_prompt(self._build_prompt(text), self._refresh)
+            self._refresh = None
+            return self.agent.run_turn(text)
+        recalled = self.memory.recall(text)
+        return self.agent.run_turn(f"{recalled.text}\n\n{text}" if recalled.text else text, said=text)
+
+    def interrupt(self) -> None:
+        """Stop the running turn; its last event says so."""
+        self.agent.interrupt.now()
+
+    def steer(self, text: str) -> None:
+        """Put a message into the running turn at its next safe place."""
+        self.agent.steering.push(text)
+
+    def compact(self, focus: str | None = None) -> AsyncIterator[Event]:
+        """Compact the history now, whatever its size."""
+        return self.agent.guard.compact(force=True, focus=focus)
+
+    def clear(self) -> None:
+        """Begin anew: the conversation leaves the prompt, not the disk."""
+        self.memory.safe_point()
+        self.history.set_prompt(self._build_prompt(""), "clear")
+        self._refresh = None
+
+    def status(self) -> Status:
+        spent: Spent = self.history.spent
+        return Status(
+            session_id=self.id,
+            name=self.history.name or "",
+            model=self.model.name,
+            mode=self.mode,
+            context_tokens=self.meter.request(self.history),
+            window=self.model.budget.window,
+            trigger=self.model.budget.trigger,
+            estimated=self.history.last_usage is None,
+            prompt_tokens=spent.prompt_tokens,
+            completion_tokens=spent.completion_tokens,
+            cached_tokens=spent.cached_tokens,
+            cost_usd=spent.cost_usd,
+            turns=self.history.turn,
+        )
+
+    async def aclose(self) -> None:
+        """Everything on disk, no process left, the session file free for others."""
+        await self.jobs.aclose()
+        await self.model.provider.aclose()
+        await self.history.sync()
+        self.history.close()

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codeagent.core.entries import Spent
 from codeagent.core.errors import LimitReached
 from codeagent.core.events import Notice
 
 WARN_AT = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a session has used up so far."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    cost_usd: float | None = 0.0
-    """None once the price of something is not known."""
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,9 @@ class Agent:
             self.history.report(
                 reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=self.model.cost(reply.usage)
             )
-        return Replied(entry.id, reply.message, reply.usage, time.perf_counter() - started, reply.cut, reply.broken_calls)
+        return Replied(
+            entry.id, reply.message, reply.usage, time.perf_counter() - started, reply.cut, reply.broken_calls
+        )
 
     def _demand_whole(self, replied: Replied) -> None:
         """A cut answer is no end of a turn that could pass for a good one."""
@@ -163,4 +165,3 @@ class Agent:
         last = self.history.entries[-1].message if self.history.entries else None
         if isinstance(last, UserMessage):
             self.history.append(AssistantMessage(INTERRUPTED), origin="model")
-

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
-from codeagent.agent.limits import Spent
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.core.entries import Prompt, PromptReason
@@ -117,7 +116,7 @@ class Session:
 
     def compact(self, focus: str | None = None) -> AsyncIterator[Event]:
         """Compact the history now, whatever its size."""
-        return self.agent.guard.compact(force=True, focus=focus)
+        return self.agent.interrupt.pump(self.agent.guard.compact(force=True, focus=focus))
 
     def clear(self) -> None:
         """Begin anew: the conversation leaves the prompt, not the disk."""
@@ -126,7 +125,7 @@ class Session:
         self._refresh = None
 
     def status(self) -> Status:
-        spent: Spent = self.history.spent
+        spent = self.history.spent
         return Status(
             session_id=self.id,
             name=self.history.name or "",

@@ -63,7 +63,8 @@ class Interrupt:
         try:
             while (event := await queue.get()) is not None:
                 yield event
-            await task
+            if not task.cancelled():
+                await task
         finally:
             self.now()
             await asyncio.gather(task, return_exceptions=True)

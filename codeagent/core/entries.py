@@ -50,6 +50,21 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What a session has used up so far."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None once the price of something is not known."""
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """A message that takes the place of others in the prompt."""
 

@@ -24,7 +24,7 @@ from codeagent.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from codeagent.core.messages import INTERRUPTED, AssistantMessage, ToolMessage, UserMessage, scrub
+from codeagent.core.messages import INTERRUPTED, AssistantMessage, UserMessage, scrub
 from codeagent.core.ports import Reply, Request
 from codeagent.history.history import History
 from codeagent.memory.meter import TokenMeter

@@ -5,16 +5,27 @@ A command is one file in `commands/builtin/` that exports `COMMAND`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from codeagent.agent.session import Session
+from codeagent.core.events import Event, Notice
 from codeagent.core.ports import UI, Row
 
 
 class Desk(Protocol):
-    """What the composition root offers beyond the session at hand."""
+    """What the composition root offers around the session at hand."""
+
+    @property
+    def session(self) -> Session:
+        """The session to begin with."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What the person should know before the first turn: settings, trust, a mended session file."""
+        ...
 
     def sessions(self) -> Sequence[Row]:
         """This project's sessions, newest first, as picker rows (value = id)."""
@@ -61,7 +72,14 @@ class Send:
     text: str
 
 
-Outcome = Done | Exit | Switch | Send
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Show these events as those of a turn, interruptible like one."""
+
+    events: AsyncIterator[Event]
+
+
+Outcome = Done | Exit | Switch | Send | Play
 
 
 @dataclass(frozen=True, slots=True)

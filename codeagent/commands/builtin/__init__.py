@@ -1,1 +1,1 @@
-"""commands/builtin"""
+"""The slash commands. Each module exports COMMAND; help and completion follow by themselves."""

@@ -1,0 +1,27 @@
+"""/help: the commands and the keys."""
+
+from __future__ import annotations
+
+from codeagent.commands.base import Command, CommandContext, Done, Outcome
+from codeagent.commands.dispatch import catalog
+from codeagent.core.ports import Table
+
+
+async def run(args: str, context: CommandContext) -> Outcome:
+    wanted = args.removeprefix("/")
+    rows = tuple(
+        (f"/{command.name} {command.arguments}".rstrip(), command.help + _also(command))
+        for command in catalog()
+        if not wanted or wanted in (command.name, *command.aliases)
+    )
+    context.ui.show(Table(("command", "what it does"), rows))
+    if not wanted:
+        context.ui.show("Keys: ? on an empty line. Files: @name. Leave: /exit or Ctrl-D.")
+    return Done()
+
+
+def _also(command: Command) -> str:
+    return f" (also /{', /'.join(command.aliases)})" if command.aliases else ""
+
+
+COMMAND = Command("help", "List the commands, or explain one.", run, arguments="[command]")

@@ -1,0 +1,27 @@
+"""/resume: go on with an earlier session."""
+
+from __future__ import annotations
+
+from codeagent.commands.base import Command, CommandContext, Done, Outcome, Switch
+from codeagent.core.errors import SessionError
+from codeagent.core.events import Notice
+
+
+async def run(args: str, context: CommandContext) -> Outcome:
+    wanted: str | None = args
+    if not args:
+        rows = [row for row in context.desk.sessions() if row.value != context.session.id]
+        if not rows:
+            context.ui.show(Notice("There is no other session of this project yet."))
+            return Done()
+        wanted = await context.ui.pick("Resume which session?", rows)
+    if not wanted:
+        return Done()
+    try:
+        return Switch(await context.desk.resume(context.session, wanted))
+    except SessionError as error:
+        context.ui.show(Notice("{error}", {"error": str(error)}, "error"))
+        return Done()
+
+
+COMMAND = Command("resume", "Go on with an earlier session.", run, arguments="[id]", aliases=("sessions",))

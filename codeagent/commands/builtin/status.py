@@ -1,0 +1,30 @@
+"""/status: where one stands."""
+
+from __future__ import annotations
+
+from codeagent.commands.base import Command, CommandContext, Done, Outcome
+from codeagent.core.ports import Table
+
+
+async def run(args: str, context: CommandContext) -> Outcome:
+    status = context.session.status()
+    history = context.session.history
+    share = 100 * status.context_tokens / status.window
+    context.ui.show(
+        Table(
+            ("what", "now"),
+            (
+                ("session", f"{status.session_id} {status.name}".strip()),
+                ("model", status.model),
+                ("mode", status.mode),
+                ("folder", history.session.cwd),
+                ("turns", str(status.turns)),
+                ("context", f"{status.context_tokens:,} of {status.window:,} tokens ({share:.0f} %)"),
+                ("facts", str(len(context.session.memory.facts()))),
+            ),
+        )
+    )
+    return Done()
+
+
+COMMAND = Command("status", "Show session, model, mode and context.", run)

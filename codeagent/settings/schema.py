@@ -1,0 +1,171 @@
+"""What can be set: one pydantic-settings model; its field names are the TOML keys and the names in the environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveFloat, PositiveInt, SecretStr
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from codeagent.options import split_list
+
+ENV_PREFIX = "CODEAGENT_"
+
+
+def as_list(value: Any) -> Any:
+    """Lists come from the environment as JSON or separated by commas."""
+    if not isinstance(value, str):
+        return value
+    return json.loads(value) if value.lstrip().startswith("[") else list(split_list(value))
+
+
+Strings = Annotated[tuple[str, ...], BeforeValidator(as_list)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class MemorySettings(_Table):
+    retriever: Literal["keyword"] = "keyword"
+    """How facts are found for a message."""
+    backend: str = "json_file"
+    """Where facts are kept."""
+
+
+class CompactionSettings(_Table):
+    keep_turns: PositiveInt = 3
+    """User turns that a compaction leaves as they are."""
+    mode: Literal["ladder", "classic"] = "ladder"
+    retry_after: int = Field(default=10, ge=0)
+    """Steps between attempts after three failures in a row; 0 tries at every check."""
+
+
+class ShellSettings(_Table):
+    timeout: PositiveFloat = 120.0
+    """Seconds after which a command goes on in the background."""
+
+
+class PermissionSettings(_Table):
+    allow: Strings = ()
+    ask: Strings = ()
+    deny: Strings = ()
+
+
+class UiSettings(_Table):
+    vim: bool = False
+    status_line: bool = True
+
+
+class NetworkSettings(_Table):
+    connect: PositiveFloat = 15.0
+    """Seconds until a connection stands."""
+    first_token: PositiveFloat = 300.0
+    """Seconds until the reply begins."""
+    idle: PositiveFloat = 120.0
+    """Seconds between two pieces of a reply."""
+
+
+class ProviderSettings(_Table):
+    name: str = Field(pattern=r"^[A-Za-z0-9_.-]+$")
+    base_url: str
+    api_key_env: str = ""
+    """Name of the variable that holds the key ("" where none is needed)."""
+    models: Strings = ()
+
+
+class Settings(BaseSettings):
+    """The settings of one run; `load_settings` makes it."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_prefix=ENV_PREFIX, env_nested_delimiter="__", enable_decoding=False
+    )
+
+    model: str = ""
+    """Model name, or `provider/model`; "" takes the default of the provider that was found."""
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+    small_model: str = ""
+    """Model for summaries ("" for the main one)."""
+    context_window: PositiveInt | None = None
+    """Tokens; None asks the catalogue, then the endpoint."""
+    max_output_tokens: PositiveInt | None = None
+    max_retries: int = Field(default=5, ge=0)
+    max_turns: PositiveInt = 200
+    """Model steps in one turn."""
+    max_budget_usd: PositiveFloat | None = None
+    timeout: PositiveFloat | None = None
+    """Seconds for a whole one-shot run."""
+    effort: Literal["low", "medium", "high"] | None = None
+    permission_mode: Literal["default", "accept-edits", "plan", "yolo"] = "default"
+    language: str = ""
+    """Language of the interface ("" follows LANG)."""
+    theme: str = "auto"
+    memory: MemorySettings = MemorySettings()
+    compaction: CompactionSettings = CompactionSettings()
+    shell: ShellSettings = ShellSettings()
+    permissions: PermissionSettings = PermissionSettings()
+    ui: UiSettings = UiSettings()
+    network: NetworkSettings = NetworkSettings()
+    providers: Annotated[tuple[ProviderSettings, ...], BeforeValidator(as_list)] = ()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what is handed in: the layers are merged before, so that each value's origin is known."""
+        return (init_settings,)
+
+
+class Environment(EnvSettingsSource):
+    """The CODEAGENT_* variables of the environment that is handed in."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        super().__init__(Settings)
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return {name.lower(): value for name, value in self._environ.items() if value}
+
+
+def known_keys() -> tuple[str, ...]:
+    """Every setting's dotted key, in the order of the model."""
+    return tuple(_keys(Settings))
+
+
+def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _keys(field.annotation, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def flatten(table: Mapping[str, Any], known: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted keys; what is no table of ours keeps its value whole."""
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping) and any(other.startswith(f"{key}.") for other in known):
+            flat.update(flatten(value, known, f"{key}."))
+        else:
+            flat[key] = value
+    return flat
+
+
+def unflatten(flat: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for key, value in flat.items():
+        *tables, name = key.split(".")
+        place = nested
+        for table in tables:
+            place = place.setdefault(table, {})
+        place[name] = value
+    return nested

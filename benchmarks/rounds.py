@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 
 from benchmarks._measure import CODEAGENT, resident_mb, row, world
 from codeagent.llm.providers.scripted import call, say
@@ -53,7 +54,7 @@ def ours(rounds: int) -> tuple[list[float], dict[int, float]]:
         if child.returncode != 0 or len(server.requests) != rounds + 1:
             raise SystemExit(f"the run ended with {child.returncode} after {len(server.requests)} requests")
         times = [request.at for request in server.requests]
-        return [after - before for before, after in zip(times, times[1:], strict=False)], memory
+        return [after - before for before, after in pairwise(times)], memory
 
 
 def naive(rounds: int) -> list[float]:
@@ -75,7 +76,7 @@ def naive(rounds: int) -> list[float]:
         thread.start()
         thread.join()
         times = [request.at for request in server.requests]
-        return [after - before for before, after in zip(times, times[1:], strict=False)]
+        return [after - before for before, after in pairwise(times)]
 
 
 def around(times: list[float], mark: int) -> float:

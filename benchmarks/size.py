@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import subprocess
+from itertools import pairwise
 
 from benchmarks._measure import CODEAGENT, row, world
 from codeagent.core.tokens import estimate_tokens
@@ -37,7 +38,7 @@ def main() -> None:
         row(name, exact(text), f"{estimate_tokens(text):,}", f"{len(text):,}")
     extended = [
         after["messages"][: len(before["messages"])] == before["messages"] and after["tools"] == before["tools"]
-        for before, after in zip(bodies, bodies[1:], strict=False)
+        for before, after in pairwise(bodies)
     ]
     row("requests that extend the one before", f"{sum(extended)} of {len(extended)}")
 

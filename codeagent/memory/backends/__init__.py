@@ -1,1 +1,1 @@
-"""memory/backends"""
+"""Where facts are kept: one file, one backend; each exports BACKEND (a `memory.entry.BackendKind`)."""

@@ -1,0 +1,194 @@
+"""What a fact is, on disk and off, and what a place that keeps facts must offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from codeagent.core.events import Notice
+
+Scope = Literal["project", "global"]
+
+_FIELDS = frozenset(
+    ["id", "type", "scope", "project", "key", "content", "created", "updated", "expires", "source", "versions"]
+)
+_SOURCE = frozenset(["by", "session", "turn", "quote"])
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who asked for a fact, and where."""
+
+    by: str = ""
+    """"user" (typed a command) or "tool" (asked the model to remember)."""
+    session: str = ""
+    turn: int = 0
+    quote: str = ""
+    """The message that asked, as typed."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of other versions of this program, kept as they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One long-term memory. Times are ISO 8601 in UTC, ending in Z."""
+
+    id: str
+    content: str
+    type: str = "fact"
+    scope: Scope = "project"
+    project: str | None = None
+    """Project id; None for a global fact."""
+    key: str | None = None
+    created: str = ""
+    updated: str = ""
+    source: Source = Source()
+    versions: tuple[Mapping[str, Any], ...] = ()
+    """What stood under the same key before, oldest first: content, updated, source."""
+    expires: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of other versions of this program, kept as they were."""
+
+    def age(self, now: datetime) -> float:
+        """Hours since the last change, never negative; infinite when the time cannot be read."""
+        updated = parse_time(self.updated)
+        return float("inf") if updated is None else max(0.0, (now - updated).total_seconds() / 3600)
+
+    def expired(self, now: datetime) -> bool:
+        end = parse_time(self.expires) if self.expires else None
+        return end is not None and end <= now
+
+
+def stamp(moment: datetime) -> str:
+    """`moment` as facts carry it, to the second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_time(text: str) -> datetime | None:
+    """The moment that `text` names; a time without a zone is taken as UTC. None when it cannot be read."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def fact_to_json(fact: Fact) -> dict[str, Any]:
+    """The JSON form, fields in their fixed order."""
+    source = source_to_json(fact.source)
+    form: dict[str, Any] = {
+        "id": fact.id,
+        "type": fact.type,
+        "scope": fact.scope,
+        "project": fact.project,
+        "key": fact.key,
+        "content": fact.content,
+        "created": fact.created,
+        "updated": fact.updated,
+        "source": source,
+        "versions": [dict(version) for version in fact.versions],
+    }
+    if fact.expires is not None:
+        form["expires"] = fact.expires
+    return {**form, **fact.extra}
+
+
+def source_to_json(source: Source) -> dict[str, Any]:
+    return {
+        "by": source.by,
+        "session": source.session,
+        "turn": source.turn,
+        "quote": source.quote,
+        **source.extra,
+    }
+
+
+def fact_from_json(form: object) -> Fact | None:
+    """Read one entry; None when it is none. An entry of the older form has a `timestamp` and may lack an id."""
+    if not isinstance(form, dict) or not isinstance(content := form.get("content"), str) or not content.strip():
+        return None
+    made = _time(form.get("timestamp"))
+    project, scope = _text(form.get("project")) or None, form.get("scope")
+    if scope not in ("project", "global"):
+        scope = "project" if project else "global"
+    versions = form.get("versions")
+    return Fact(
+        id=_text(form.get("id")) or sha256(content.encode("utf-8", "replace")).hexdigest()[:8],
+        content=content,
+        type=_text(form.get("type")) or "fact",
+        scope="project" if scope == "project" else "global",
+        project=project,
+        key=_text(form.get("key")) or None,
+        created=_text(form.get("created")) or made,
+        updated=_text(form.get("updated")) or made,
+        source=_source(form.get("source")),
+        versions=tuple(version for version in versions if isinstance(version, dict))
+        if isinstance(versions, list)
+        else (),
+        expires=_text(form.get("expires")) or None,
+        extra={name: value for name, value in form.items() if name not in _FIELDS},
+    )
+
+
+def _source(form: object) -> Source:
+    if not isinstance(form, dict):
+        return Source()
+    turn = form.get("turn")
+    return Source(
+        by=_text(form.get("by")),
+        session=_text(form.get("session")),
+        turn=turn if isinstance(turn, int) else 0,
+        quote=_text(form.get("quote")),
+        extra={name: value for name, value in form.items() if name not in _SOURCE},
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+
+
+def _time(value: object) -> str:
+    """A time in seconds since 1970 or in ISO form, as facts carry it; "" when it is neither."""
+    try:
+        if isinstance(value, int | float):
+            return stamp(datetime.fromtimestamp(value, UTC))
+    except (ValueError, OverflowError, OSError):
+        return ""
+    moment = parse_time(value) if isinstance(value, str) else None
+    return stamp(moment) if moment else ""
+
+
+Change = Callable[[Sequence[Fact]], Sequence[Fact]]
+"""All facts that are stored now -> all facts that are to be stored."""
+
+
+class Backend(Protocol):
+    """Keeps facts. Several processes may use the same place at once, and none loses what another has stored."""
+
+    def load(self) -> Sequence[Fact]:
+        """All facts, in the order they were added; cheap when nothing has changed. Never raises: see `notices`."""
+        ...
+
+    def update(self, change: Change) -> None:
+        """Store `change(facts)` for the facts as they are stored at this very moment.
+
+        Raises:
+            StoreError: they cannot be read or written; nothing has changed.
+        """
+        ...
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the person should know and has not been told yet."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BackendKind:
+    """What a file in `memory/backends/` exports as BACKEND; `open` takes the path of the memory file."""
+
+    name: str
+    open: Callable[[Path], Backend]

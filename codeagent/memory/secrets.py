@@ -1,0 +1,54 @@
+"""Is there a secret in this text? A small rule set: a fact travels to a model with every request that recalls it."""
+
+from __future__ import annotations
+
+import re
+
+_TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a private key", re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")),
+    ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})")),
+    ("a GitLab token", re.compile(r"\bglpat-[A-Za-z0-9_-]{16,}")),
+    ("a Slack token", re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}")),
+    ("an AWS access key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
+    ("a Google API key", re.compile(r"\bAIza[A-Za-z0-9_-]{35}")),
+    ("a web token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.")),
+    ("an API key", re.compile(r"\bsk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}")),
+    ("an API key", re.compile(r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}")),
+    ("a bearer token", re.compile(r"\bBearer\s+(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}", re.I)),
+)
+_LOGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:(?P<value>[^\s/@]+)@[\w.-]", re.I)
+_NAMED = re.compile(
+    r"(?<![A-Za-z])(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|"
+    r"(?:api|access|auth|private)[_ -]?(?:key|token)|token)(?![A-Za-z])[\"']?\s*"
+    r"(?P<sign>==?|:=|[:：]|\bis\b|是|为)\s*[\"'“]?(?P<value>[^\s\"'”，。；,;]+)"
+    r"|(?:密码|口令|密钥|令牌)\s*(?P<sign2>==?|[:：]|是|为)\s*[\"'“「]?(?P<value2>[^\s\"'”」，。；,;]+)",
+    re.I,
+)
+_STAND_IN = re.compile(
+    r"[<\[{(*$%].*|.*\$\{.*|(?:x{3,}|\.{3,}|…+|_+|-+)|os\.environ.*|(?:process\.)?env\b.*|"
+    r"(?:none|null|nil|true|false|required|optional|empty|unset|changeme|secret|password|token|str|string|int|bytes)\b.*",
+    re.I | re.S,
+)
+_LIKE_A_SECRET = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!@#$%^&*?~])[\x21-\x7e]{6,}")
+
+
+def find_secret(text: str) -> str | None:
+    """What kind of secret `text` seems to hold ("a GitHub token"); None when none is seen."""
+    for kind, pattern in _TOKENS:
+        if pattern.search(text):
+            return kind
+    if any(not _STAND_IN.fullmatch(found["value"]) for found in _LOGIN.finditer(text)):
+        return "a password in an address"
+    if any(_gives_away(found) for found in _NAMED.finditer(text)):
+        return "a password or key"
+    return None
+
+
+def _gives_away(found: re.Match[str]) -> bool:
+    """`password=x` gives any value away; "the token is x" only what looks like one: prose follows these words too."""
+    value, sign = found["value"] or found["value2"], found["sign"] or found["sign2"]
+    if _STAND_IN.fullmatch(value) or (value.isdigit() and "token" in found[0].lower()):
+        return False
+    if sign == "=" and len(value) >= 4 and "(" not in value:
+        return True
+    return _LIKE_A_SECRET.fullmatch(value) is not None and "(" not in value and "/" not in value

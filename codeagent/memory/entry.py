@@ -111,44 +111,53 @@ def fact_from_json(form: object) -> Fact | None:
     """Read one entry; None when it is none. An entry of the older form has a `timestamp` and may lack an id."""
     if not isinstance(form, dict) or not isinstance(content := form.get("content"), str) or not content.strip():
         return None
-    made = _time(form.get("timestamp"))
-    project, scope = _text(form.get("project")) or None, form.get("scope")
-    if scope not in ("project", "global"):
-        scope = "project" if project else "global"
-    versions = form.get("versions")
+    get = form.get
+    made = _time(form["timestamp"]) if "timestamp" in form else ""
+    project, versions = _text(get("project")) or None, get("versions")
+    named = get("scope")
+    scope: Scope = "project" if named == "project" or (project and named != "global") else "global"
     return Fact(
-        id=_text(form.get("id")) or sha256(content.encode("utf-8", "replace")).hexdigest()[:8],
-        content=content,
-        type=_text(form.get("type")) or "fact",
-        scope="project" if scope == "project" else "global",
-        project=project,
-        key=_text(form.get("key")) or None,
-        created=_text(form.get("created")) or made,
-        updated=_text(form.get("updated")) or made,
-        source=_source(form.get("source")),
-        versions=tuple(version for version in versions if isinstance(version, dict))
-        if isinstance(versions, list)
-        else (),
-        expires=_text(form.get("expires")) or None,
-        extra={name: value for name, value in form.items() if name not in _FIELDS},
+        _text(get("id")) or sha256(content.encode("utf-8", "replace")).hexdigest()[:8],
+        content,
+        _text(get("type")) or "fact",
+        scope,
+        project,
+        _text(get("key")) or None,
+        _text(get("created")) or made,
+        _text(get("updated")) or made,
+        _source(get("source")),
+        tuple(filter(_is_object, versions)) if versions and isinstance(versions, list) else (),
+        _text(get("expires")) or None,
+        _others(form, _FIELDS),
     )
 
 
 def _source(form: object) -> Source:
     if not isinstance(form, dict):
         return Source()
-    turn = form.get("turn")
+    get = form.get
+    turn = get("turn")
     return Source(
-        by=_text(form.get("by")),
-        session=_text(form.get("session")),
-        turn=turn if isinstance(turn, int) else 0,
-        quote=_text(form.get("quote")),
-        extra={name: value for name, value in form.items() if name not in _SOURCE},
+        _text(get("by")),
+        _text(get("session")),
+        turn if isinstance(turn, int) else 0,
+        _text(get("quote")),
+        _others(form, _SOURCE),
     )
 
 
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _others(form: dict[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
+    return {} if known.issuperset(form) else {name: value for name, value in form.items() if name not in known}
+
+
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) else ""
 
 
 def _time(value: object) -> str:

@@ -1,0 +1,81 @@
+"""From argv to an exit code, and the one place where errors become sentences."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from codeagent.cli.output import flush, tell, tell_error
+from codeagent.core.errors import CodeAgentError
+from codeagent.options import Options, find_home
+
+FAILED = 1
+INTERRUPTED = 130
+
+
+def run(argv: Sequence[str]) -> int:
+    """The whole program; returns its exit code and raises nothing."""
+    for stream in (sys.stdout, sys.stderr):
+        # A character that the terminal's encoding does not know is no reason to fail.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        code = _dispatch(argv)
+        flush()
+        return code
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except CodeAgentError as error:
+        if "--debug" in argv:
+            tell(traceback.format_exc())
+        tell_error(error)
+        return error.exit_code
+    except Exception as error:
+        _report(error, "--debug" in argv)
+        return FAILED
+
+
+def _dispatch(argv: Sequence[str]) -> int:
+    if not argv and sys.stdin.isatty():
+        from codeagent.cli.start import start_repl
+
+        return start_repl(here())
+    from codeagent.cli.main import run_command
+
+    return run_command(argv)
+
+
+def here() -> Options:
+    """Options of which nothing was said: the world alone.
+
+    Raises:
+        CodeAgentError: the working folder is gone.
+    """
+    try:
+        cwd = Path.cwd()
+    except FileNotFoundError:
+        raise CodeAgentError("The working folder no longer exists.", hint="Change to another one.") from None
+    environ = dict(os.environ)
+    return Options(cwd=cwd, home=find_home(environ), environ=environ)
+
+
+def _report(error: Exception, debug: bool) -> None:
+    """Something nobody foresaw: one sentence, the rest in a log."""
+    trace = "".join(traceback.format_exception(error))
+    if debug:
+        tell(trace.rstrip())
+    tell(f"codeagent: unexpected error ({type(error).__name__}: {error}).")
+    log = find_home(os.environ).logs / f"error-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
+    try:
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(trace)
+    except OSError:
+        tell("--debug shows the traceback.")
+    else:
+        tell(f"The traceback is in {log}; --debug shows it.")

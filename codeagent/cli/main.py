@@ -1,0 +1,114 @@
+"""The Typer application: flags into `Options`, subcommands by group."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from codeagent import __version__
+from codeagent.cli import config, flags, memory, sessions, setup
+from codeagent.cli.argv import normalise
+from codeagent.cli.completion import completion
+from codeagent.cli.entry import here
+from codeagent.cli.output import say
+from codeagent.core.errors import UsageError
+from codeagent.options import Options, split_list
+
+app = typer.Typer(
+    name="codeagent",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`codeagent run TEXT` and `codeagent exec TEXT` mean `codeagent -p TEXT`.",
+)
+for name, group in (("sessions", sessions.app), ("memory", memory.app), ("config", config.app)):
+    app.add_typer(group, name=name)
+app.command("setup")(setup.setup)
+app.command("completion")(completion)
+
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    ctx: typer.Context,
+    text: flags.Text = None,
+    once: flags.Once = False,
+    output: flags.OutputFormat = "text",
+    input: flags.InputFormat = "text",
+    newest: flags.Newest = False,
+    resume: flags.Resume = None,
+    pick: flags.Pick = False,
+    fork: flags.Fork = False,
+    session_id: flags.SessionId = None,
+    name: flags.Name = None,
+    model: flags.Model = None,
+    base_url: flags.BaseUrl = None,
+    small_model: flags.SmallModel = None,
+    effort: flags.EffortFlag = None,
+    permission_mode: flags.PermissionMode = None,
+    yolo: flags.Yolo = False,
+    allowed_tools: flags.Allowed = None,
+    disallowed_tools: flags.Disallowed = None,
+    add_dirs: flags.AddDirs = None,
+    max_turns: flags.MaxTurns = None,
+    max_budget_usd: flags.MaxBudget = None,
+    max_tokens_total: flags.MaxTokens = None,
+    timeout: flags.Timeout = None,
+    system_prompt: flags.SystemPrompt = None,
+    append_system_prompt: flags.AppendPrompt = None,
+    safe_mode: flags.SafeMode = False,
+    provider: flags.Provider = None,
+    verbose: flags.Verbose = False,
+    version: flags.Version = False,
+    debug: flags.Debug = False,
+) -> None:
+    """A coding agent for the terminal. Without a command it opens a conversation; words are its first message."""
+    if version:
+        say(f"codeagent {__version__}")
+        raise typer.Exit
+    ctx.obj = _options(ctx.params)
+    if ctx.invoked_subcommand is None:
+        raise typer.Exit(_converse(ctx.obj))
+
+
+def run_command(argv: Sequence[str]) -> int:
+    """Run what `argv` says, through Typer; usage errors end with SystemExit(2)."""
+    command: Any = typer.main.get_command(app)
+    words = normalise(argv, frozenset(command.commands))
+    try:
+        command.main(args=words, prog_name="codeagent", complete_var="_CODEAGENT_COMPLETE")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+    return 0
+
+
+def _options(params: dict[str, Any]) -> Options:
+    """Raises UsageError for flags that contradict each other."""
+    fields = {field.name for field in dataclasses.fields(Options)}
+    given = {key: value for key, value in params.items() if key in fields}
+    for key in ("allowed_tools", "disallowed_tools"):
+        given[key] = tuple(rule for part in given[key] or () for rule in split_list(part))
+    given["add_dirs"] = tuple(path.resolve() for path in given["add_dirs"] or ())
+    if params["yolo"]:
+        given["permission_mode"] = "yolo"
+    options = dataclasses.replace(here(), **given)
+    if sum((options.newest, options.pick, options.resume is not None)) > 1:
+        raise UsageError("--continue and --resume exclude each other.")
+    if options.session_id is not None and not _ID.fullmatch(options.session_id):
+        raise UsageError(
+            "--session-id takes 1 to 64 of the characters A-Z a-z 0-9 . _ - and begins with a letter, a digit or _."
+        )
+    return options
+
+
+def _converse(options: Options) -> int:
+    from codeagent.cli.once import is_piped, run_once
+    from codeagent.cli.start import start_repl
+
+    return run_once(options) if options.once or is_piped() else start_repl(options)

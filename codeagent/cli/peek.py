@@ -1,0 +1,68 @@
+"""The few settings that the first draw needs, without the settings: the real ones are loaded while it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codeagent.core.paths import Project
+from codeagent.llm import presets
+from codeagent.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    theme: str
+    vim: bool
+    model: str
+    """The model as far as it can be told yet, else ""."""
+    configured: bool
+    """Something names an endpoint, a key or a provider."""
+
+
+def peek(options: Options, project: Project) -> Peek:
+    """What can be seen at a glance. A file that is broken is passed over: the real reading will say so."""
+    user = _toml(options.home.config)
+    team = {} if options.safe_mode else {**_toml(project.folder / "config.toml"), **_toml(project.folder / "config.local.toml")}
+    environ = options.environ
+    found = presets.detect(environ)
+    ui = {**_table(user, "ui"), **_table(team, "ui")}
+    model = options.model or environ.get("CODEAGENT_MODEL") or _text(team, "model") or _text(user, "model")
+    return Peek(
+        theme=environ.get("CODEAGENT_THEME") or _text(team, "theme") or _text(user, "theme") or "default",
+        vim=environ.get("CODEAGENT_UI__VIM", str(ui.get("vim", ""))).lower() in {"1", "true", "yes", "on"},
+        model=model or (found[0].model if found else ""),
+        configured=bool(
+            found
+            or options.base_url
+            or options.provider
+            or any(environ.get(name) for name in ("OPENAI_BASE_URL", "CODEAGENT_BASE_URL", "CODEAGENT_API_KEY"))
+            or user.keys() & {"base_url", "api_key", "providers"}
+            or team.keys() & {"base_url", "api_key", "providers"}
+        ),
+    )
+
+
+def _toml(path: Path) -> Mapping[str, Any]:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return {}
+    import tomllib  # only where there is a file to read
+
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except ValueError:
+        return {}
+
+
+def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = values.get(key)
+    return table if isinstance(table, dict) else {}
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values.get(key)
+    return value if isinstance(value, str) else ""

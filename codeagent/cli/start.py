@@ -1,0 +1,93 @@
+"""Open the REPL: draw first, load the heavy parts behind it. Imports nothing slow, for it is the bare start."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from codeagent import __version__
+from codeagent.cli.output import say, tell
+from codeagent.cli.peek import Peek, peek
+from codeagent.core.paths import Project
+from codeagent.core.ports import UI
+from codeagent.llm import presets
+from codeagent.options import Options
+from codeagent.ui.look import Look
+from codeagent.ui.repl import run_repl
+from codeagent.workspace import find_project
+
+NOT_CONFIGURED = 2
+
+
+def start_repl(options: Options) -> int:
+    """Converse until the person leaves; returns the exit code."""
+    project = find_project(options.cwd)
+    known = peek(options, project)
+    if not known.configured and not asyncio.run(presets.find_local()):
+        if not sys.stdin.isatty():
+            tell("\n".join(EXPLANATION))
+            return NOT_CONFIGURED
+        code = _offer(options)
+        if code is not None:
+            return code
+
+    async def open_desk(ui: UI) -> Any:
+        app = await asyncio.to_thread(importlib.import_module, "codeagent.app")
+        return await app.open_desk(options, ui)
+
+    return run_repl(open_desk, _look(options, project, known), options.text)
+
+
+EXPLANATION = (
+    "No model is configured yet, and no local server (Ollama, llama.cpp, LM Studio, vLLM) answers.",
+    "Set a provider's key (OPENAI_API_KEY, DEEPSEEK_API_KEY, DASHSCOPE_API_KEY, MOONSHOT_API_KEY, …),",
+    "or OPENAI_BASE_URL for an endpoint of your own, or let `codeagent setup` ask for them.",
+)
+
+
+def _offer(options: Options) -> int | None:
+    """Explain, and let the person choose; None when things are set up now, else the exit code."""
+    for line in EXPLANATION:
+        say(line)
+    say("  1  set up now\n  2  leave")
+    try:
+        choice = input("› ").strip()
+    except EOFError:
+        choice = ""
+    if choice != "1":
+        return NOT_CONFIGURED
+    from codeagent.cli.setup import ask_and_write
+
+    ask_and_write(options)
+    return None
+
+
+def _look(options: Options, project: Project, known: Peek) -> Look:
+    return Look(
+        cwd=options.cwd,
+        history=options.home.history / project.id / "typed.txt",
+        version=__version__,
+        model=known.model,
+        home=Path.home(),
+        theme=known.theme,
+        vim=known.vim,
+        editor=editor(options.environ),
+        environ=options.environ,
+    )
+
+
+def editor(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The command line of the person's editor."""
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            words = shlex.split(environ.get(name, ""))
+        except ValueError:
+            continue
+        if words:
+            return tuple(words)
+    return ("notepad",) if sys.platform == "win32" else ("vi",)

@@ -1,0 +1,41 @@
+"""Text of others made harmless for a terminal: what would move the cursor, recolour or reorder is shown, not obeyed."""
+
+from __future__ import annotations
+
+import re
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_SEQUENCE = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC, DCS, SOS, PM, APC: titles, links, the clipboard
+    r"|\x1b[ -/]*[0-~]"
+)
+
+
+def visible(text: str) -> str:
+    """`text` with every character that a terminal would obey replaced by one that shows it.
+
+    Newlines and tabs stay; "\\r\\n" becomes "\\n". Escape is shown as ␛, a bidirectional override as ⟨202e⟩.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def plain(text: str) -> str:
+    """`visible` for the output of programs: whole escape sequences (colours above all) are dropped first."""
+    return visible(_SEQUENCE.sub("", text) if "\x1b" in text else text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    return f"⟨{code:x}⟩"

@@ -1,0 +1,110 @@
+"""A question with choices: digits choose, so do arrows and Enter; Escape dismisses; a choice may take a line of text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.key_binding import KeyPressEvent
+
+from codeagent.core.display import visible
+from codeagent.core.ports import Answer, Question
+from codeagent.core.tools import Preview
+from codeagent.ui.dialog import Dialog
+from codeagent.ui.rows import Row, fit, wrap_text
+
+if TYPE_CHECKING:
+    from codeagent.ui.screen import Screen
+
+QUIET = 0.5
+"""Seconds without a key before a dialog that came in the middle of a word takes one."""
+
+PreviewRows = Callable[[Preview, int, int], list[Row]]
+"""(preview, cells, most rows) -> rows."""
+
+
+class Approval(Dialog):
+    """Asks one `Question`; the answer is an `Answer`."""
+
+    def __init__(self, question: Question, preview: PreviewRows) -> None:
+        super().__init__(typing=False)
+        self._question = question
+        self._preview = preview
+        self._deaf_until = 0.0
+
+    def opened(self, screen: Screen) -> None:
+        super().opened(screen)
+        if screen.draft.text:
+            self._deaf_until = asyncio.get_running_loop().time() + QUIET
+
+    @property
+    def count(self) -> int:
+        return len(self._question.choices)
+
+    def rows(self, cells: int, most: int) -> list[Row]:
+        question = self._question
+        rows = wrap_text(visible(question.title), cells, "class:bold")
+        if question.detail:
+            rows += wrap_text(visible(question.detail), cells, "class:dim")
+        choices = [row for number in range(self.count) for row in self._choice(number, cells)]
+        room = most - len(rows) - len(choices) - 3
+        if question.preview is not None:
+            shown = self._preview(question.preview, cells - 2, max(room, 3))
+            rows += [[], *([("", "  "), *row] for row in shown), []]
+        told = "Enter sends · Esc goes back" if self.typing else "digits or arrows and Enter choose · Esc dismisses"
+        return [*rows, *choices, [("class:dim", fit(f"  {told}", cells))]]
+
+    def _choice(self, number: int, cells: int) -> list[Row]:
+        choice, chosen = self._question.choices[number], number == self.selected
+        head = f"{'❯' if chosen else ' '} {number + 1}. "
+        style = "class:choice" if chosen else ""
+        if self.typing and not chosen:
+            style = "class:dim"
+        return wrap_text(visible(choice.label), cells, style, [("class:choice", head)], [("", " " * len(head))])
+
+    def accept(self) -> None:
+        choice = self._question.choices[self.selected]
+        if self._deaf():
+            return
+        if choice.feedback and not self.typing:
+            self.typing = True
+            self.focus()
+            return
+        self.finish(Answer(choice.key, self.field.text.strip()))
+
+    def dismiss(self) -> None:
+        if self.typing:
+            self.typing = False
+            self.field.reset()
+            self.focus()
+        else:
+            self.finish(Answer(""))
+
+    def _move(self, by: int) -> None:
+        if not self.typing:
+            super()._move(by)
+
+    def _deaf(self, key: str = "") -> bool:
+        """Whether the hand is still in the middle of a word; what it types goes where it was meant to go."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._deaf_until:
+            return False
+        self._deaf_until = now + QUIET
+        if self.screen is not None:
+            self.screen.draft.insert_text(key)
+        return True
+
+    def _bind(self) -> None:
+        super()._bind()
+        choosing = Condition(lambda: not self.typing)
+
+        @self.keys.add("<any>", filter=choosing)
+        def _(event: KeyPressEvent) -> None:
+            if not event.data.isprintable() or self._deaf(event.data):
+                return
+            if event.data.isascii() and event.data.isdigit() and 0 < int(event.data) <= self.count:
+                self.selected = int(event.data) - 1
+                self.accept()
+

@@ -1,0 +1,210 @@
+"""The screen: one prompt_toolkit application that stands below what has settled, in the terminal's own scrollback.
+
+From top to bottom: what is going on (live), the input or a dialog in its place, the completion menu, the status line.
+`write` puts rows above it all, where they stay and are never drawn again. A frame is drawn when something has changed,
+at most thirty times a second, and never when nothing has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer, DynamicContainer, HSplit, Window
+from prompt_toolkit.layout.controls import BufferControl
+from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout.layout import Layout
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.renderer import print_formatted_text
+from prompt_toolkit.widgets import SearchToolbar
+
+from codeagent.ui import theme
+from codeagent.ui.controls import RowsControl
+from codeagent.ui.dialog import Dialog
+from codeagent.ui.look import Look
+from codeagent.ui.menu import menu_rows
+from codeagent.ui.output import FrameOutput
+from codeagent.ui.rows import Row
+from codeagent.ui.status import Bar, status_row
+
+FRAME = 1 / 30
+TICK = 0.1
+INPUT_ROWS = 12
+ESCAPE = 0.05
+"""Seconds after which a lone Escape is one; other prefixes (Ctrl-X) wait for a second key in peace."""
+
+
+class _Application(Application[int]):
+    """An application that tells Escape from the beginning of Alt-Enter without making the hand wait."""
+
+    @property
+    def timeoutlen(self) -> float | None:
+        pressed = self.key_processor.key_buffer
+        return ESCAPE if pressed and pressed[0].key == Keys.Escape else None
+
+    @timeoutlen.setter
+    def timeoutlen(self, value: float | None) -> None:
+        """prompt_toolkit sets one for all keys."""
+
+
+class Screen:
+    """What is on the screen, and how it changes."""
+
+    def __init__(self, look: Look, output: FrameOutput, history: History, completer: Completer) -> None:
+        self.output = output
+        self.bar = Bar(model=look.model)
+        self.live: Callable[[int], list[Row]] = lambda cells: []
+        """Rows for what is going on, in at most so many cells."""
+        self.dialog: Dialog | None = None
+        self.drawn = asyncio.Event()
+        self.draft = Buffer(multiline=True, history=history, completer=completer, complete_while_typing=True)
+        self.keys = KeyBindings()
+        """Keys that hold everywhere."""
+        self.draft_keys = KeyBindings()
+        """Keys that hold in the input."""
+        self._pending: list[Row] = []
+        self._group: str | None = None
+        self._ticker: asyncio.Task[None] | None = None
+        self._search = SearchToolbar()
+        self._input = Window(
+            BufferControl(self.draft, search_buffer_control=self._search.control, key_bindings=self.draft_keys),
+            height=Dimension(min=1, max=INPUT_ROWS),
+            wrap_lines=True,
+            dont_extend_height=True,
+            get_line_prefix=_prompt,
+        )
+        self.app = _Application(
+            layout=Layout(self._body(), focused_element=self._input),
+            key_bindings=self.keys,
+            style=theme.style(look.theme),
+            output=output,
+            color_depth=output.get_default_color_depth(),
+            editing_mode=EditingMode.VI if look.vim else EditingMode.EMACS,
+            erase_when_done=True,
+            min_redraw_interval=FRAME,
+            terminal_size_polling_interval=None,
+            before_render=self._before_render,
+            after_render=self._after_render,
+        )
+        self.app.ttimeoutlen = 2 * ESCAPE
+
+    def _body(self) -> AnyContainer:
+        lines = HSplit([self._input, self._search])
+        return HSplit(
+            [
+                Window(RowsControl(self._live_rows), dont_extend_height=True),
+                DynamicContainer(lambda: self.dialog.container if self.dialog else lines),
+                ConditionalContainer(
+                    Window(RowsControl(lambda cells: menu_rows(self.draft.complete_state, cells)), dont_extend_height=True),
+                    Condition(lambda: self.dialog is None and self.draft.complete_state is not None),
+                ),
+                Window(RowsControl(lambda cells: [status_row(self.bar, cells - 1)]), height=1),
+            ]
+        )
+
+    async def run(self) -> int:
+        """Until `app.exit`. Raises EOFError when the terminal goes away."""
+        try:
+            return await self.app.run_async(set_exception_handler=False)
+        finally:
+            self.animate(False)
+
+    # ---- what is shown ---------------------------------------------------------------------------------------------
+
+    @property
+    def cells(self) -> int:
+        """Width for rows; the last column stays free, so that no terminal breaks the line on its own."""
+        return max(self.output.get_size().columns - 1, 10)
+
+    @property
+    def lines(self) -> int:
+        return self.output.get_size().rows
+
+    def write(self, rows: Sequence[Row], group: str = "") -> None:
+        """Put rows above everything, for good. A blank line keeps what is not of one `group` apart."""
+        if not rows:
+            return
+        if self._group is not None and (not group or group != self._group):
+            self._pending.append([])
+        self._group = group
+        self._pending += rows
+        self.changed()
+
+    def changed(self) -> None:
+        """Something looks different now."""
+        self.app.invalidate()
+
+    def animate(self, on: bool) -> None:
+        """Draw a frame every tenth of a second while `on`, as a clock and a spinner need it."""
+        if on and self._ticker is None:
+            self._ticker = asyncio.create_task(self._tick())
+        elif not on and self._ticker is not None:
+            self._ticker.cancel()
+            self._ticker = None
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            if self.dialog is None:
+                self.changed()
+
+    async def converse(self, dialog: Dialog) -> Any:
+        """Put `dialog` in the place of the input until it has its answer."""
+        self.dialog = dialog
+        dialog.opened(self)
+        self.changed()
+        try:
+            return await dialog.answer
+        finally:
+            self.dialog = None
+            self.app.layout.focus(self._input)
+            self.changed()
+
+    def clear(self) -> None:
+        """Empty the screen; the scrollback stays."""
+        self.app.renderer.clear()
+
+    # ---- frames ----------------------------------------------------------------------------------------------------
+
+    def _live_rows(self, cells: int) -> list[Row]:
+        """The live region never takes so much that the input would not fit."""
+        rows = self.live(max(cells - 1, 10))
+        room = max(self.lines - 6, 1)
+        return [[], *rows[-room:], *([[]] if rows else [])]
+
+    def _before_render(self, app: Application[int]) -> None:
+        self.output.held = True
+        last = app.renderer.last_rendered_screen
+        size = self.output.get_size()
+        wanted = app.layout.container.preferred_height(size.columns, size.rows).preferred
+        if self._pending or (last is not None and last.height > min(wanted, size.rows)):
+            app.renderer.erase(leave_alternate_screen=False)
+        if self._pending:
+            self._print()
+
+    def _print(self) -> None:
+        text: list[tuple[str, str]] = []
+        for row in self._pending:
+            text += row
+            text.append(("", "\n"))
+        self._pending = []
+        fragments: StyleAndTextTuples = list(text)
+        print_formatted_text(self.output, fragments, self.app.style, color_depth=self.app.color_depth)
+
+    def _after_render(self, app: Application[int]) -> None:
+        self.output.held = False
+        self.output.flush()
+        self.drawn.set()
+
+
+def _prompt(line: int, wrapped: int) -> StyleAndTextTuples:
+    return [("class:prompt", "❯ ")] if line == wrapped == 0 else [("", "  ")]

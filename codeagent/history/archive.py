@@ -1,0 +1,84 @@
+"""Whole tool outputs, one file each, in a folder beside the session file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from codeagent.core.errors import StoreError
+from codeagent.core.messages import scrub
+from codeagent.history.journal import make_private
+
+_LENGTH = 64
+
+
+class SessionArchive:
+    """The archive of the session whose file is `session`; its folder is made when it is first used."""
+
+    def __init__(self, session: Path) -> None:
+        self._folder = session.with_suffix("")
+
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    def put(self, call_id: str, text: str) -> str:
+        """Store `text` in a new file, 0600, and return its name.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        data = scrub(text).encode()
+        try:
+            make_private(self._folder)
+            path = self._create(_name(call_id))
+            try:
+                path.write_bytes(data)
+            except OSError:
+                path.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError("{path} cannot be written: {reason}.", path=self._folder, reason=reason) from error
+        return path.name
+
+    def _create(self, name: str) -> Path:
+        number = 1
+        while True:
+            path = self._folder / (f"{name}.txt" if number == 1 else f"{name}-{number}.txt")
+            try:
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                return path
+            except FileExistsError:
+                number += 1
+
+
+def share_archive(source: Path, target: Path) -> None:
+    """Give the session file `target` all that is archived for `source`.
+
+    Raises:
+        OSError
+    """
+    if source.with_suffix("").is_dir():
+        shutil.copytree(source.with_suffix(""), target.with_suffix(""), copy_function=_share, dirs_exist_ok=True)
+
+
+def _share(old: str, new: str) -> str:
+    """One file under two names (archived outputs never change), or a copy where that is not possible."""
+    with suppress(OSError):
+        os.link(old, new)
+        return new
+    return shutil.copy2(old, new)
+
+
+def _name(call_id: str) -> str:
+    """The id itself where it is a plain word, else what is plain of it and a hash that tells such ids apart."""
+    if re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{_LENGTH - 1}}}", call_id):
+        return call_id
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", call_id, flags=re.ASCII).strip("-")[: _LENGTH // 2]
+    digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{plain}-{digest}" if plain else digest

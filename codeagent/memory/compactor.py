@@ -1,0 +1,48 @@
+"""`ConversationHistoryCompactor`: the ladder that makes the history smaller (MEMORY.md 4)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Literal
+
+from codeagent.core.entries import Compaction
+from codeagent.core.ports import Estimate, HistoryView, Summarize
+from codeagent.memory.rungs.base import Job, Rung
+from codeagent.memory.rungs.summarise import Summarise, style
+
+Mode = Literal["ladder", "classic"]
+
+
+def _new_id() -> str:
+    return f"c-{secrets.token_hex(4)}"
+
+
+class ConversationHistoryCompactor:
+    """Climbs from the cheapest rung to the dearest and takes the first proposal."""
+
+    def __init__(
+        self,
+        summarize: Summarize,
+        estimate: Estimate,
+        *,
+        mode: Mode = "ladder",
+        keep_turns: int = 3,
+        new_id: Callable[[], str] = _new_id,
+    ) -> None:
+        """`mode` classic is the plain rule alone; `keep_turns` user turns stay byte for byte."""
+        self._rungs: tuple[Rung, ...] = (Summarise(summarize, estimate, style(mode), new_id, keep_turns=keep_turns),)
+
+    async def compact(
+        self, view: HistoryView, *, force: bool = False, focus: str | None = None, tokens: int
+    ) -> Compaction | None:
+        """A smaller form of the history; None, without a model call, when there is nothing to gain.
+
+        Raises:
+            CodeAgentError: a rung tried and failed; the history is to stay as it is.
+        """
+        job = Job(view, tokens, force, focus)
+        for rung in self._rungs:
+            if proposal := await rung.propose(job):
+                return proposal
+        return None

@@ -1,0 +1,178 @@
+"""Static memory: the CODEAGENT.md layers of a user and a project as one section of the prompt (MEMORY.md 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.events import Notice
+from codeagent.core.paths import FOLDER, Home, Project
+from codeagent.core.sections import Section
+from codeagent.memory.imports import find_imports
+
+CHARACTERS = 24_000
+DEPTH = 3
+_READ = 4 * CHARACTERS
+"""Bytes of one file at most; more could never be shown."""
+_CUT = "[The rest of this file is left out here; read it with read_file when it matters.]"
+_INTRO = "Instructions from the user and the team. They are binding; where two disagree, the later one wins."
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One file of a layer."""
+
+    path: Path
+    text: str
+    whole: bool = True
+
+
+class ProjectMemoryLoader:
+    """Reads the layers anew at each call; what is wrong with a file is told once."""
+
+    def __init__(
+        self,
+        home: Home,
+        project: Project,
+        user_home: Path,
+        *,
+        tokens: int,
+        estimate: Callable[[str], int],
+        trusted: bool = False,
+    ) -> None:
+        """`tokens` bounds the section, `user_home` is what `~` stands for, `trusted` allows imports from anywhere."""
+        self._home = home
+        self._project = project
+        self._user_home = user_home
+        self._tokens = tokens
+        self._estimate = estimate
+        self._trusted = trusted
+        self._notices: list[Notice] = []
+        self._told: set[str] = set()
+
+    def section(self) -> Section | None:
+        """The `project_context` section; None when there are no instructions."""
+        seen: set[Path] = set()
+        layers = [list(self._with_imports(path, seen, mine, depth=0)) for path, mine in self._layers()]
+        shown = [text for layer in self._fit(layers) for text in layer]
+        if not shown:
+            return None
+        body = "\n\n".join([_INTRO, *(self._show(text) for text in shown)])
+        return Section("project_context", body, "Project context", order=200)
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What has become known since the last call."""
+        news = tuple(self._notices)
+        self._notices.clear()
+        return news
+
+    def _layers(self) -> Iterator[tuple[Path, bool]]:
+        """(file, whether it is the user's own) from the most general to the most specific; files that exist."""
+        if self._home.instructions.is_file():
+            yield self._home.instructions, True
+        top, cwd = self._project.top, self._project.cwd
+        folders = [folder for folder in (cwd, *cwd.parents) if folder == top or top in folder.parents]
+        for folder in reversed(folders):
+            own, hidden = folder / "CODEAGENT.md", folder / FOLDER / "CODEAGENT.md"
+            if not hidden.is_file():
+                hidden = folder / ".codeagent" / "CODEAGENT.md"
+            if not own.is_file():
+                own = folder / "AGENTS.md"
+            yield from ((path, False) for path in (own, hidden, folder / "CODEAGENT.local.md") if path.is_file())
+
+    def _with_imports(self, path: Path, seen: set[Path], mine: bool, *, depth: int) -> Iterator[_Text]:
+        """The file and what it imports, each file once in all."""
+        real = path.resolve()
+        if real in seen:
+            return
+        seen.add(real)
+        if not (mine or self._trusted or self._project.top in real.parents):
+            self._tell("{path} lies outside the project and is not read: trust this folder to allow it.", path=path)
+            return
+        text = self._read(path)
+        if text is None:
+            return
+        yield text
+        for target in find_imports(text.text, path.parent, self._user_home):
+            if not target.is_file():
+                self._tell("{path} imports {target}, which is no file.", path=path, target=target)
+            elif depth == DEPTH:
+                self._tell("{path} is left out: imports go {depth} deep.", path=target, depth=DEPTH)
+            else:
+                yield from self._with_imports(target, seen, mine, depth=depth + 1)
+
+    def _read(self, path: Path) -> _Text | None:
+        try:
+            with path.open("rb") as file:
+                data = file.read(_READ + 1)
+        except OSError as error:
+            self._tell("{path} cannot be read: {error}.", path=path, error=error.strerror or error)
+            return None
+        text = _decode(data[:_READ])
+        if text is None:
+            self._tell("{path} is not text and is left out.", path=path)
+            return None
+        text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+        return _Text(path, text, whole=len(data) <= _READ) if text.strip() else None
+
+    def _fit(self, layers: list[list[_Text]]) -> list[list[_Text]]:
+        """What the budget holds, given out from the most specific layer to the most general."""
+        characters, tokens = CHARACTERS, self._tokens
+        fitted: list[list[_Text]] = []
+        for layer in reversed(layers):
+            kept: list[_Text] = []
+            for text in layer:
+                cut = self._cut(text, characters, tokens)
+                if not (cut.whole and text.whole):
+                    self._tell("{path} does not fit into the prompt whole: the end is left out.", path=text.path)
+                if cut.text:
+                    characters -= len(cut.text)
+                    tokens -= self._estimate(cut.text)
+                    kept.append(cut)
+            fitted.append(kept)
+        return fitted[::-1]
+
+    def _cut(self, text: _Text, characters: int, tokens: int) -> _Text:
+        """`text` cut at a line so that it holds at most so many characters and tokens; the note comes on top."""
+        if len(text.text) <= characters and self._estimate(text.text) <= tokens:
+            return text
+        lines = text.text[: max(0, characters)].split("\n")
+        if len(text.text) > characters:
+            lines.pop()
+        kept = 0
+        for line in lines:
+            tokens -= self._estimate(line + "\n")
+            if tokens < 0:
+                break
+            kept += 1
+        return _Text(text.path, "\n".join(lines[:kept]).rstrip("\n"), whole=False)
+
+    def _show(self, text: _Text) -> str:
+        note = "" if text.whole else f"\n{_CUT}"
+        return f'<instructions path="{self._name(text.path)}">\n{text.text}{note}\n</instructions>'
+
+    def _name(self, path: Path) -> str:
+        top = self._project.top
+        return path.relative_to(top).as_posix() if path.is_relative_to(top) else path.as_posix()
+
+    def _tell(self, message: str, **arguments: object) -> None:
+        notice = Notice(message, {name: str(value) for name, value in arguments.items()}, "warning")
+        if str(notice) not in self._told:
+            self._told.add(str(notice))
+            self._notices.append(notice)
+
+
+def _decode(data: bytes) -> str | None:
+    """Text in UTF-8, UTF-16 with a mark, or GB18030; None for what is no text. A last character may be cut in two."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "ignore")
+    if b"\0" in data:
+        return None
+    for encoding in ("utf-8-sig", "gb18030"):
+        for end in range(4):
+            try:
+                return data[: len(data) - end].decode(encoding)
+            except UnicodeDecodeError:
+                continue
+    return None

@@ -47,6 +47,10 @@ StreamItem = TextDelta | ReasoningDelta | CallDelta | Retrying | Reply
 class Provider(Protocol):
     """Talks to one endpoint."""
 
+    async def warm(self) -> None:
+        """Load what the first request needs, so that it need not wait for it; never raises, and may be left out."""
+        ...
+
     def stream(self, request: Request) -> AsyncIterator[StreamItem]:
         """Deltas as they come, then exactly one `Reply`.
 

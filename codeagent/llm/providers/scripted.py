@@ -110,6 +110,9 @@ class ScriptedProvider:
     def leftover(self) -> tuple[Step, ...]:
         return tuple(self._steps)
 
+    async def warm(self) -> None:
+        return None
+
     async def stream(self, request: Request) -> AsyncIterator[StreamItem]:
         self.requests.append(request)
         step = self._number(self._take(request), request)

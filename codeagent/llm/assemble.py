@@ -1,0 +1,184 @@
+"""Parts to message: the chunks of one stream become deltas as they come and one `Reply` at the end.
+
+Tolerant in what it reads, strict in one thing: a stream that ended before it was whole is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from codeagent.core.entries import Usage
+from codeagent.core.errors import ContextOverflow, IncompleteReply, ModelError, Overloaded
+from codeagent.core.events import ReasoningDelta, TextDelta
+from codeagent.core.messages import AssistantMessage, Reasoning, scrub
+from codeagent.core.ports import Endpoint, Reply, StreamItem
+from codeagent.llm.calls import CallAssembler
+from codeagent.llm.errors import read_error, refused
+
+REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text")
+_CUT = {"length", "max_tokens", "model_length", "max_output_tokens"}
+_FAILED = {"error", "network_error", "abort", "aborted", "cancelled"}
+_PAIRS = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_HIGH = re.compile("[\ud800-\udbff]$")
+
+
+class _Text:
+    """Joins pieces; a surrogate pair that was split between two of them becomes its character again."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._held = ""
+
+    def add(self, piece: str) -> str:
+        """`piece` as it can be shown now."""
+        if not self._held and (piece.isascii() or not re.search("[\ud800-\udfff]", piece)):
+            self._parts.append(piece)
+            return piece
+        piece = _PAIRS.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), self._held + piece)
+        self._held = piece[-1:] if _HIGH.search(piece) else ""
+        shown = scrub(piece[:-1] if self._held else piece)
+        self._parts.append(shown)
+        return shown
+
+    def whole(self) -> str:
+        return "".join(self._parts) + scrub(self._held)
+
+
+class Assembler:
+    """One reply in the making."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._text = _Text()
+        self._reasoning = _Text()
+        self._reasoning_key = ""
+        self._thought = False
+        self._calls = CallAssembler()
+        self._usage: Usage | None = None
+        self.finish = ""
+        """The endpoint's word for why it stopped; "" until it says one."""
+        self.chunks = 0
+
+    def feed(self, chunk: object) -> list[StreamItem]:
+        """Take one decoded chunk.
+
+        Raises:
+            ModelError: the chunk is an error, and the reply is not whole yet.
+        """
+        self.chunks += 1
+        refusal = read_error(chunk)
+        if refusal is not None:
+            if self.finish:
+                return []
+            raise refused(refusal, self._endpoint)
+        if not isinstance(chunk, Mapping):
+            return []
+        self._count(chunk)
+        items: list[StreamItem] = []
+        for choice in _list(chunk.get("choices"))[:1]:
+            if isinstance(choice, Mapping):
+                self._count(choice)
+                items += self._delta(choice.get("delta") or choice.get("message"))
+                finish = choice.get("finish_reason")
+                self.finish = finish if isinstance(finish, str) and finish else self.finish
+        return items
+
+    def _delta(self, delta: object) -> list[StreamItem]:
+        if not isinstance(delta, Mapping):
+            return []
+        items: list[StreamItem] = []
+        text, thought = _content(delta.get("content"))
+        key, thought = _thought(delta) or (REASONING_KEYS[0] if thought else "", thought)
+        if key:
+            # An empty string is not nothing, some endpoints want it back; but a key that brings text goes before it.
+            if not self._reasoning_key or (thought and not self._thought):
+                self._reasoning_key = key
+            self._thought = self._thought or bool(thought)
+            if shown := self._reasoning.add(thought):
+                items.append(ReasoningDelta(shown))
+        if text and (shown := self._text.add(text)):
+            items.append(TextDelta(shown))
+        growing = (self._calls.add(fragment) for fragment in _list(delta.get("tool_calls")))
+        return [*items, *(item for item in growing if item is not None)]
+
+    def _count(self, holder: Mapping[str, Any]) -> None:
+        for source in (holder, holder.get("x_groq")):
+            if isinstance(source, Mapping) and isinstance(usage := source.get("usage"), Mapping):
+                self._usage = read_usage(usage) or self._usage
+
+    def reply(self, *, done: bool) -> Reply:
+        """The whole reply; `done` tells that the stream said it was complete ([DONE]).
+
+        Raises:
+            ModelError: it ended before the reply was whole (`IncompleteReply`), or the endpoint gave up in the middle.
+        """
+        self._check(done)
+        cut = self.finish in _CUT
+        finished = list(self._calls.finish())
+        message = AssistantMessage(
+            self._text.whole(),
+            tuple(call for call, _ in finished),
+            Reasoning(self._reasoning.whole(), self._reasoning_key) if self._reasoning_key else None,
+        )
+        broken = frozenset(call.id for call, whole in finished if cut and not whole)
+        return Reply(message, self._usage, self.finish or "stop", cut, broken)
+
+    def _check(self, done: bool) -> None:
+        args: dict[str, Any] = {"url": self._endpoint.base_url, "model": self._endpoint.model, "finish": self.finish}
+        if self.finish == "model_context_window_exceeded":
+            raise ContextOverflow("The request and its answer are longer than the context window of {model}.", **args)
+        if self.finish == "insufficient_system_resource":
+            raise Overloaded("{url} ran out of resources in the middle of its answer.", **args)
+        if self.finish in _FAILED:
+            raise IncompleteReply("{url} broke off its answer ({finish}).", **args)
+        if not self.finish and not (done and self.chunks):
+            raise self.broken()
+
+    def broken(self) -> ModelError:
+        """The error for a stream that ends here."""
+        return IncompleteReply("The answer of {url} ended before it was whole.", url=self._endpoint.base_url)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _thought(delta: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Key and text of the reasoning in `delta`: the first key that is not empty, else the first that is there."""
+    there = [(key, delta[key]) for key in REASONING_KEYS if isinstance(delta.get(key), str)]
+    return next((pair for pair in there if pair[1]), there[0] if there else None)
+
+
+def _content(value: object) -> tuple[str, str]:
+    """Text and thinking of a `content`, which is a string or, rarely, a list of parts."""
+    if isinstance(value, str):
+        return value, ""
+    text, thought = [], []
+    for part in _list(value):
+        if isinstance(part, Mapping):
+            if part.get("type") == "thinking":
+                thought += [_content(part.get("thinking"))[0]]
+            elif isinstance(part.get("text"), str):
+                text += [part["text"]]
+    return "".join(text), "".join(thought)
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage | None:
+    """Token counts, wherever the endpoint puts the cached ones; None when it counts nothing."""
+    prompt, completion = (
+        _count(usage, "prompt_tokens", "input_tokens"),
+        _count(usage, "completion_tokens", "output_tokens"),
+    )
+    if not prompt and not completion:
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0
+    cached = cached or _count(usage, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+    return Usage(prompt, completion, min(cached, prompt))
+
+
+def _count(source: Mapping[str, Any], *keys: str) -> int:
+    """The first of `keys` that holds a count."""
+    return next((int(source[key]) for key in keys if isinstance(source.get(key), int | float) and source[key] > 0), 0)

@@ -1,0 +1,103 @@
+"""What the wire wants, by endpoint and model. Data, and the function that writes a request's body from it.
+
+Bodies are minimal: what some endpoint refuses is sent only where it is known to be welcome, and a refusal that names
+one of our optional fields drops it (`without`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from codeagent.core.messages import PLAIN, WireShape, encode_json
+from codeagent.core.ports import Endpoint, Request
+
+LimitField = Literal["max_tokens", "max_completion_tokens"]
+Efforts = Mapping[str, Mapping[str, Any]]
+
+_ECHO = WireShape(echo_reasoning=True)
+_EFFORT: Efforts = {level: {"reasoning_effort": level} for level in ("low", "medium", "high")}
+_ROUTED: Efforts = {level: {"reasoning": {"effort": level}} for level in ("low", "medium", "high")}
+_SWITCH: Efforts = {
+    "low": {"thinking": {"type": "disabled"}},
+    "medium": {"thinking": {"type": "enabled"}},
+    "high": {"thinking": {"type": "enabled"}},
+}
+_QWEN: Efforts = {
+    "low": {"enable_thinking": False},
+    "medium": {"enable_thinking": True},
+    "high": {"enable_thinking": True},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How one model at one endpoint is asked."""
+
+    shape: WireShape = PLAIN
+    limit: LimitField | None = "max_tokens"
+    """The field that bounds the reply; None where the endpoint takes none."""
+    usage: bool = True
+    """Ask for usage (`stream_options.include_usage`)."""
+    efforts: Efforts = field(default_factory=dict)
+    """Body fields by effort; an effort that is not in here is not sent."""
+
+    def without(self, complaint: str) -> Profile | None:
+        """The profile that leaves out what a 400 complains of; None when it names nothing of ours."""
+        if self.usage and re.search(r"stream_options|include_usage", complaint):
+            return replace(self, usage=False)
+        if self.limit and self.limit in complaint:
+            other: LimitField = "max_completion_tokens" if self.limit == "max_tokens" else "max_tokens"
+            return replace(self, limit=other if other in complaint else None)
+        names = {name for fields in self.efforts.values() for name in fields}
+        if any(re.search(rf"\b{name}\b", complaint) for name in names):
+            return replace(self, efforts={})
+        return None
+
+
+_TABLE: tuple[tuple[str, str, Profile], ...] = (
+    ("api.openai.com", "o[1-9]*", Profile(limit="max_completion_tokens", efforts=_EFFORT)),
+    ("api.openai.com", "gpt-[5-9]*", Profile(limit="max_completion_tokens", efforts=_EFFORT)),
+    ("api.openai.com", "*", Profile(limit="max_completion_tokens")),
+    ("api.deepseek.com", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
+    ("*.moonshot.*", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
+    ("api.kimi.com", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
+    ("open.bigmodel.cn", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
+    ("api.z.ai", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
+    ("dashscope*.aliyuncs.com", "*", Profile(efforts=_QWEN)),
+    ("api.siliconflow.*", "*", Profile(efforts=_QWEN)),
+    ("openrouter.ai", "*", Profile(shape=_ECHO, efforts=_ROUTED)),
+    ("generativelanguage.googleapis.com", "*", Profile(efforts=_EFFORT)),
+    ("api.groq.com", "openai/gpt-oss*", Profile(limit="max_completion_tokens", efforts=_EFFORT)),
+    ("api.groq.com", "*", Profile(limit="max_completion_tokens")),
+    ("api.x.ai", "*mini*", Profile(efforts=_EFFORT)),
+    ("api.mistral.ai", "*", Profile(usage=False)),
+    ("*", "*gpt-oss*", Profile(efforts=_EFFORT)),
+    ("*", "*deepseek*", Profile(shape=_ECHO)),
+    ("*", "*kimi*", Profile(shape=_ECHO)),
+    ("*", "*", Profile()),
+)
+"""(host, model, profile): globs in lower case, the first match counts."""
+
+
+def profile_for(base_url: str, model: str) -> Profile:
+    """The profile that an endpoint and a model begin with."""
+    host, name = urlsplit(base_url).hostname or "", model.lower()
+    return next(profile for at, of, profile in _TABLE if fnmatchcase(host, at) and fnmatchcase(name, of))
+
+
+def body(request: Request, endpoint: Endpoint, profile: Profile) -> bytes:
+    """The bytes of a streaming request; messages and tools go in as they are."""
+    fields: dict[str, Any] = {"model": request.model, "stream": True}
+    if profile.usage:
+        fields["stream_options"] = {"include_usage": True}
+    if request.max_tokens and profile.limit:
+        fields[profile.limit] = request.max_tokens
+    fields.update(profile.efforts.get(request.effort or "", {}))
+    fields.update(endpoint.extra)
+    tools = b"" if request.tools in (b"", b"[]") else b',"tools":' + request.tools
+    return b'%b%b,"messages":[%b]}' % (encode_json(fields)[:-1], tools, b",".join(request.messages))

@@ -1,0 +1,67 @@
+"""Tries again what failed in passing: longer and longer waits with jitter, or as long as the endpoint asks."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import cast
+
+from codeagent.core.errors import PassingError
+from codeagent.core.events import Retrying
+from codeagent.core.ports import Provider, Request, StreamItem
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 32.0
+LONGEST_OBEYED = 120.0
+"""Seconds; an endpoint that asks for more is asked again after this."""
+
+
+class RetryingProvider:
+    """A provider that forgives: before each wait it says so by a `Retrying` item, and what came before that is void."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        retries: int,
+        *,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """`jitter` gives numbers from 0 to 1."""
+        self._provider = provider
+        self._retries = retries
+        self._sleep = sleep
+        self._jitter = jitter
+
+    async def warm(self) -> None:
+        await self._provider.warm()
+
+    async def stream(self, request: Request) -> AsyncIterator[StreamItem]:
+        attempt = 0
+        while True:
+            try:
+                # Providers stream by generators; one that is left early must close its connection at once.
+                stream = cast("AsyncGenerator[StreamItem]", self._provider.stream(request))
+                async with aclosing(stream) as items:
+                    async for item in items:
+                        yield item
+                return
+            except PassingError as error:
+                attempt += 1
+                if attempt > self._retries:
+                    raise
+                wait = self._wait(attempt, error.retry_after)
+                failure = error
+            yield Retrying(failure, attempt, self._retries, wait)
+            await self._sleep(wait)
+
+    async def aclose(self) -> None:
+        await self._provider.aclose()
+
+    def _wait(self, attempt: int, asked: float | None) -> float:
+        if asked is not None:
+            return min(asked, LONGEST_OBEYED)
+        full: float = min(FIRST_WAIT * 2 ** (attempt - 1), LONGEST_WAIT)
+        return full * (0.75 + self._jitter() / 2)

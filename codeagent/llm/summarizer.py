@@ -1,0 +1,26 @@
+"""One request for a summary of what was said, shaped so that the provider's cache of the conversation is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codeagent.core.errors import IncompleteReply
+from codeagent.core.messages import UserMessage, encode
+from codeagent.core.ports import Provider, Reply, Request, Summarize
+
+
+def make_summarizer(provider: Provider, model: str, max_tokens: int | None = None) -> Summarize:
+    """A function that asks `model` for a summary; calls it makes instead are ignored, and a cut summary is an error."""
+
+    async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
+        asked = [*messages, encode(UserMessage(instruction))]
+        request = Request(model, asked, tools, max_tokens=max_tokens, purpose="summary")
+        text = ""
+        async for item in provider.stream(request):
+            if isinstance(item, Reply):
+                if item.cut:
+                    raise IncompleteReply("The summary by {model} ran into its length limit.", model=model)
+                text = item.message.text.strip()
+        return text
+
+    return summarize

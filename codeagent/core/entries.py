@@ -65,15 +65,6 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
-    """The newest usage that counts for the history as it is (none from before a fold, a clear or another model)."""
-
-    usage: Usage
-    covered: int
-    """How many entries, from the first, stood in the request that it counts; the reply itself is not among them."""
-
-
-@dataclass(frozen=True, slots=True)
 class Replacement:
     """A message that takes the place of others in the prompt."""
 

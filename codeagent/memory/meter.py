@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from codeagent.core.entries import Anchor, Entry, Prompt
+from codeagent.core.entries import Entry, Prompt, Usage
 from codeagent.core.ports import Estimate
+
+
+class Anchor(Protocol):
+    """The newest reported usage that counts for the history as it is, and how many of its entries it covers."""
+
+    @property
+    def usage(self) -> Usage: ...
+    @property
+    def entries(self) -> int: ...
 
 
 class Measured(Protocol):
@@ -22,7 +31,7 @@ class Measured(Protocol):
         ...
 
     @property
-    def last_usage(self) -> Anchor | None: ...
+    def anchor(self) -> Anchor | None: ...
 
 
 class TokenMeter:
@@ -35,10 +44,10 @@ class TokenMeter:
 
     def request(self, history: Measured) -> int:
         """Tokens of the next request: system text, tools and messages."""
-        anchor = history.last_usage
+        anchor = history.anchor
         if anchor is None or anchor.usage.prompt_tokens <= 0:
             return self.fixed(history.prompt) + history.tokens
-        return anchor.usage.prompt_tokens + sum(entry.tokens for entry in history.entries[anchor.covered :])
+        return anchor.usage.prompt_tokens + sum(entry.tokens for entry in history.entries[anchor.entries :])
 
     def fixed(self, prompt: Prompt) -> int:
         """Tokens of what stands before the messages, by estimate."""

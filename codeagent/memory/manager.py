@@ -1,0 +1,104 @@
+"""`MemoryManager`: the facade the agent, the tools and the commands know. It delegates and decides nothing.
+
+Facts enter long-term memory by two doors only: the user's `/save` (and `codeagent memory add`), and the save_memory
+tool when the user's own words ask for it. Nothing is ever extracted by itself: no turn, no compaction, no summary, no
+file or tool output makes a fact. Passing tasks are no facts, and telling them apart is the user's to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from codeagent.core.entries import Compaction
+from codeagent.core.events import Notice
+from codeagent.core.ports import HistoryView, Recalled, Saved
+from codeagent.core.sections import Section
+from codeagent.memory.compactor import ConversationHistoryCompactor
+from codeagent.memory.entry import Fact, Source
+from codeagent.memory.intent import Words, intends
+from codeagent.memory.long_term import LongTermMemory
+from codeagent.memory.project import ProjectMemoryLoader
+from codeagent.memory.recall import FactBlock
+from codeagent.memory.retriever import Retriever
+
+
+class MemoryManager:
+    """Implements `core.ports.Memory` and `core.ports.FactStore` for one session."""
+
+    def __init__(
+        self,
+        long_term: LongTermMemory,
+        retriever: Retriever,
+        loader: ProjectMemoryLoader,
+        compactor: ConversationHistoryCompactor,
+        words: Words,
+        block: FactBlock,
+        *,
+        session: Callable[[], tuple[str, int]] = lambda: ("", 0),
+    ) -> None:
+        """`session` gives session id and turn for the provenance of a fact, `words` cuts text into words."""
+        self._long_term = long_term
+        self._retriever = retriever
+        self._loader = loader
+        self._compactor = compactor
+        self._words = words
+        self._block = block
+        self._session = session
+
+    # ---- facts -----------------------------------------------------------------------------------------------------
+
+    def save(
+        self,
+        content: str,
+        *,
+        scope: Literal["project", "global"] = "project",
+        type: str = "fact",
+        key: str | None = None,
+        by: Literal["user", "tool"] = "user",
+        quote: str = "",
+    ) -> Saved:
+        """Keep a fact. Raises StoreError when it cannot be written."""
+        session, turn = self._session()
+        return self._long_term.save(content, scope=scope, type=type, key=key, source=Source(by, session, turn, quote))
+
+    def intends(self, said: str, content: str) -> bool:
+        """Whether the message as typed asks to remember this fact."""
+        return intends(said, content, self._words)
+
+    def facts(self, query: str | None = None) -> list[Fact]:
+        """The facts this project sees, oldest first; those that match `query`, best first."""
+        visible = self._long_term.visible()
+        return [hit.fact for hit in self._retriever.search(query, visible, top=None)] if query else visible
+
+    def forget(self, reference: str) -> Fact:
+        """Remove a fact by id or unique prefix and return it. Raises StoreError when there is none or no single one."""
+        return self._long_term.forget(reference)
+
+    # ---- the context -----------------------------------------------------------------------------------------------
+
+    def safe_point(self) -> None:
+        """The prompt is about to be rebuilt: no fact counts as injected any more."""
+        self._block.reset()
+
+    def project_section(self) -> Section | None:
+        """The CODEAGENT.md layers, read anew from disk."""
+        return self._loader.section()
+
+    def facts_section(self, said: str) -> Section | None:
+        """Facts for the opening request, for the system prompt of a safe point; marks them as injected."""
+        self._block.reset()
+        recalled = self.recall(said)
+        return Section("facts", recalled.text, order=400) if recalled.text else None
+
+    def recall(self, said: str) -> Recalled:
+        """Facts relevant to what was typed that are not in the context yet; marks them as injected."""
+        return self._block.take(said, self._retriever.search(said, self._long_term.visible()))
+
+    async def compact(self, view: HistoryView, *, force: bool, focus: str | None, tokens: int) -> Compaction | None:
+        """A smaller form of the history, or None when there is nothing to gain. Raises CodeAgentError."""
+        return await self._compactor.compact(view, force=force, focus=focus, tokens=tokens)
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the person should know about files of memory, each told once."""
+        return self._long_term.notices() + self._loader.notices()

@@ -1,0 +1,57 @@
+"""Sections into one system prompt, and the sections that always stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from codeagent.core.sections import Section
+
+SYSTEM, ENVIRONMENT = 0, 300
+"""Order of the standing sections; project context stands between them, facts stand last."""
+
+
+def build_prompt(sections: Iterable[Section | None]) -> str:
+    """The system text: sections by their order, those without a body and None left out."""
+    present = (section for section in sections if section is not None and section.body.strip())
+    return "\n\n".join(section.render() for section in sorted(present, key=lambda section: section.order))
+
+
+def system_section() -> Section:
+    """Who the agent is and how it works: the same in every session of this version."""
+    text = Path(__file__).with_name("system.md").read_text(encoding="utf-8")
+    return Section("system", text.strip(), order=SYSTEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where the agent works, as it was at the last safe point."""
+
+    cwd: Path
+    top: Path
+    """Top of the work tree, equal to `cwd` where there is no repository."""
+    platform: str
+    today: date
+    branch: str = ""
+    """"" where there is no repository or no branch is checked out."""
+    head: str = ""
+    """Short id of the newest commit, "" where there is none."""
+    repository: bool = False
+
+
+def environment_section(environment: Environment) -> Section:
+    """What differs from one session to the next."""
+    lines = [f"Working folder: {environment.cwd}"]
+    if environment.top != environment.cwd:
+        lines.append(f"Project root: {environment.top}")
+    lines += [f"Platform: {environment.platform}", f"Git: {_git(environment)}", f"Today: {environment.today:%Y-%m-%d}"]
+    return Section("environment", "\n".join(lines), "Environment", order=ENVIRONMENT)
+
+
+def _git(environment: Environment) -> str:
+    if not environment.repository:
+        return "not a repository"
+    where = f"on branch {environment.branch}" if environment.branch else "detached"
+    return f"{where} at {environment.head}" if environment.head else f"{where}, no commit yet"

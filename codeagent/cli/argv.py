@@ -1,7 +1,7 @@
 """The command line in a form that Typer can read: pure, and the only place that knows what Typer cannot say.
 
 Typer knows no option with an optional value (bare `-r`, `-p` before other flags) and no free words beside subcommands.
-So words become `--text=…`, `-p` becomes `--print`, a bare `-r` becomes `--pick`, `run` and `exec` disappear into `--print`.
+So words become `--text=…`, `-p` becomes `--print`, a bare `-r` becomes `--pick`; `run` and `exec` become `--print`.
 """
 
 from __future__ import annotations

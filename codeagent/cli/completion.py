@@ -1,18 +1,23 @@
-"""`codeagent completion`: the script that teaches a shell to complete our flags and commands."""
+"""`codeagent completion`: the script that teaches a shell to complete our flags and commands, and its answers."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 import typer
-from typer.completion import get_completion_script
+from typer.completion import get_completion_inspect_parameters, show_callback
 
-from codeagent.cli.output import say_raw
+VARIABLE = "_CODEAGENT_COMPLETE"
+"""Set by the script when it asks."""
 
 Shell = Annotated[Literal["bash", "zsh", "fish", "powershell"], typer.Argument(help="The shell to write it for.")]
 
 
-def completion(shell: Shell = "bash") -> None:
+def completion(ctx: typer.Context, shell: Shell = "bash") -> None:
     """Print a completion script: eval "$(codeagent completion bash)"."""
-    script = get_completion_script(prog_name="codeagent", complete_var="_CODEAGENT_COMPLETE", shell=shell)
-    say_raw(script + "\n")
+    show_callback(ctx, ctx.command.params[0], shell)
+
+
+def prepare() -> None:
+    """Make Typer able to answer a shell: it does so on its own only when it may also install its scripts."""
+    get_completion_inspect_parameters()

@@ -41,13 +41,18 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _dispatch(argv: Sequence[str]) -> int:
-    if not argv and sys.stdin.isatty():
+    if not argv and on_terminal():
         from codeagent.cli.start import start_repl
 
         return start_repl(here())
     from codeagent.cli.main import run_command
 
     return run_command(argv)
+
+
+def on_terminal() -> bool:
+    """Whether somebody sits at standard input."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def here() -> Options:
@@ -73,8 +78,8 @@ def _report(error: Exception, debug: bool) -> None:
     log = find_home(os.environ).logs / f"error-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(trace)
+        log.touch(mode=0o600)
+        log.write_text(trace, encoding="utf-8", errors="replace")
     except OSError:
         tell("--debug shows the traceback.")
     else:

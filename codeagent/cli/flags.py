@@ -13,7 +13,12 @@ Output = Literal["text", "json", "stream-json"]
 Input = Literal["text", "stream-json"]
 
 Text = Annotated[str | None, typer.Option("--text", hidden=True)]
-Once = Annotated[bool, typer.Option("-p", "--print", "--prompt", help="Do it, print the answer, exit. Piped input joins.")]
+Once = Annotated[
+    bool,
+    typer.Option(
+        "-p", "--print", "--prompt", help="[TEXT]: do it, print the answer, exit. Words and piped input join."
+    ),
+]
 OutputFormat = Annotated[Output, typer.Option("-o", "--output-format", help="What --print prints.")]
 InputFormat = Annotated[Input, typer.Option("--input-format", help="What --print reads from standard input.")]
 Newest = Annotated[bool, typer.Option("-c", "--continue", help="Go on with the newest session of this project.")]
@@ -23,10 +28,10 @@ Resume = Annotated[
 Pick = Annotated[bool, typer.Option("--pick", hidden=True)]
 Fork = Annotated[bool, typer.Option("--fork-session", help="Resume into a copy.")]
 SessionId = Annotated[str | None, typer.Option("--session-id", metavar="ID", help="Use this id for a new session.")]
-Name = Annotated[str | None, typer.Option("--name", help="Give the session a name.")]
-Model = Annotated[str | None, typer.Option("-m", "--model", help="Model name, or provider/model.")]
+Name = Annotated[str | None, typer.Option("--name", metavar="TEXT", help="Give the session a name.")]
+Model = Annotated[str | None, typer.Option("-m", "--model", metavar="NAME", help="Model name, or provider/model.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Chat-completions endpoint.")]
-SmallModel = Annotated[str | None, typer.Option("--small-model", help="Model for summaries.")]
+SmallModel = Annotated[str | None, typer.Option("--small-model", metavar="NAME", help="Model for summaries.")]
 EffortFlag = Annotated[Effort | None, typer.Option("--effort", help="How long the model may think.")]
 PermissionMode = Annotated[
     Mode | None, typer.Option("--permission-mode", "--approval-mode", help="What may happen unasked.")
@@ -45,7 +50,9 @@ AddDirs = Annotated[
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", min=1, metavar="N", help="Model steps (200).")]
 MaxBudget = Annotated[float | None, typer.Option("--max-budget-usd", min=0, metavar="X", help="Cap on money.")]
 MaxTokens = Annotated[int | None, typer.Option("--max-tokens-total", min=1, metavar="N", help="Cap on tokens.")]
-Timeout = Annotated[float | None, typer.Option("--timeout", min=0, metavar="SECONDS", help="Cap on time, with --print.")]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", min=0, metavar="SECONDS", help="Cap on time, with --print.")
+]
 SystemPrompt = Annotated[str | None, typer.Option("--system-prompt", metavar="TEXT", help="Instead of our own.")]
 AppendPrompt = Annotated[str | None, typer.Option("--append-system-prompt", metavar="TEXT", help="Behind our own.")]
 SafeMode = Annotated[bool, typer.Option("--safe-mode", help="Read nothing of the project's configuration.")]

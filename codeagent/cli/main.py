@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +13,8 @@ import typer
 from codeagent import __version__
 from codeagent.cli import config, flags, memory, sessions, setup
 from codeagent.cli.argv import normalise
-from codeagent.cli.completion import completion
-from codeagent.cli.entry import here
+from codeagent.cli.completion import VARIABLE, completion, prepare
+from codeagent.cli.entry import here, on_terminal
 from codeagent.cli.output import say
 from codeagent.core.errors import UsageError
 from codeagent.options import Options, split_list
@@ -23,6 +24,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    subcommand_metavar="[WORDS…] | COMMAND",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="`codeagent run TEXT` and `codeagent exec TEXT` mean `codeagent -p TEXT`.",
 )
@@ -81,8 +83,10 @@ def run_command(argv: Sequence[str]) -> int:
     """Run what `argv` says, through Typer; usage errors end with SystemExit(2)."""
     command: Any = typer.main.get_command(app)
     words = normalise(argv, frozenset(command.commands))
+    if VARIABLE in os.environ:
+        prepare()
     try:
-        command.main(args=words, prog_name="codeagent", complete_var="_CODEAGENT_COMPLETE")
+        command.main(args=words, prog_name="codeagent", complete_var=VARIABLE)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     return 0
@@ -108,7 +112,11 @@ def _options(params: dict[str, Any]) -> Options:
 
 
 def _converse(options: Options) -> int:
-    from codeagent.cli.once import is_piped, run_once
+    """The conversation, or one shot of it: also where nobody sits at standard input."""
+    if options.once or not on_terminal():
+        from codeagent.cli.once import run_once
+
+        return run_once(options)
     from codeagent.cli.start import start_repl
 
-    return run_once(options) if options.once or is_piped() else start_repl(options)
+    return start_repl(options)

@@ -50,7 +50,12 @@ def run_once(options: Options) -> int:
 async def _run(options: Options, prompt: str) -> int:
     stopper, loop = Stopper(), asyncio.get_running_loop()
     work = asyncio.ensure_future(_converse(options, prompt, stopper))
-    stopper.actions.append(work.cancel)  # until there is a session, which ends in good order
+
+    def cancel() -> None:
+        work.cancel()
+
+    # Until there is a session, which ends in good order.
+    stopper.actions.append(cancel)
 
     def interrupt(number: signal.Signals) -> None:
         loop.remove_signal_handler(number)  # the second one is not asked

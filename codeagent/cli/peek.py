@@ -25,7 +25,11 @@ class Peek:
 def peek(options: Options, project: Project) -> Peek:
     """What can be seen at a glance. A file that is broken is passed over: the real reading will say so."""
     user = _toml(options.home.config)
-    team = {} if options.safe_mode else {**_toml(project.folder / "config.toml"), **_toml(project.folder / "config.local.toml")}
+    team = (
+        {}
+        if options.safe_mode
+        else {**_toml(project.folder / "config.toml"), **_toml(project.folder / "config.local.toml")}
+    )
     environ = options.environ
     found = presets.detect(environ)
     ui = {**_table(user, "ui"), **_table(team, "ui")}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codeagent import __version__
-from codeagent.cli.output import say, tell
+from codeagent.cli.output import say
 from codeagent.cli.peek import Peek, peek
 from codeagent.core.paths import Project
 from codeagent.core.ports import UI
@@ -29,9 +29,6 @@ def start_repl(options: Options) -> int:
     project = find_project(options.cwd)
     known = peek(options, project)
     if not known.configured and not asyncio.run(presets.find_local()):
-        if not sys.stdin.isatty():
-            tell("\n".join(EXPLANATION))
-            return NOT_CONFIGURED
         code = _offer(options)
         if code is not None:
             return code

@@ -15,6 +15,7 @@ from pydantic_settings import SettingsError
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Home, Project
+from codeagent.llm.presets import by_url
 from codeagent.settings.schema import ENV_PREFIX, Environment, Settings, as_list, flatten, known_keys, unflatten
 from codeagent.settings.trust import PROJECT_FILES, Trust, needs_trust
 
@@ -140,12 +141,23 @@ def _environment(
             notices.append(_unknown(key, "the environment", name))
     if environ.get("OPENAI_BASE_URL") and "base_url" not in values:
         values["base_url"], sources["base_url"] = environ["OPENAI_BASE_URL"], "OPENAI_BASE_URL"
-    if environ.get("OPENAI_API_KEY") and "api_key" not in values:
-        # A key belongs to its endpoint: a file that names both is not sent another company's key.
-        paired = any(layer.values.keys() >= {"base_url", "api_key"} for layer in files)
-        if not paired or "base_url" in values or "base_url" in flags:
-            values["api_key"], sources["api_key"] = environ["OPENAI_API_KEY"], "OPENAI_API_KEY"
+    if (
+        environ.get("OPENAI_API_KEY")
+        and "api_key" not in values
+        and _may_go([*files, _Layer(values, {}), _Layer(flags, {})])
+    ):
+        values["api_key"], sources["api_key"] = environ["OPENAI_API_KEY"], "OPENAI_API_KEY"
     return _Layer(values, sources)
+
+
+def _may_go(layers: list[_Layer]) -> bool:
+    """Whether OPENAI_API_KEY is meant for the endpoint: not where the file that names the endpoint names a key too,
+    nor where another company is known to live."""
+    where = next((layer for layer in reversed(layers) if layer.values.get("base_url")), None)
+    if where is None:
+        return True
+    preset = by_url(str(where.values["base_url"]))
+    return "api_key" not in where.values and (preset is None or not preset.keys or preset.name == "openai")
 
 
 def _merge(layers: list[_Layer]) -> tuple[dict[str, Any], dict[str, str]]:

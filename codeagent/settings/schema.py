@@ -102,7 +102,7 @@ class Settings(BaseSettings):
     permission_mode: Literal["default", "accept-edits", "plan", "yolo"] = "default"
     language: str = ""
     """Language of the interface ("" follows LANG)."""
-    theme: str = "auto"
+    theme: Literal["default", "light", "plain"] = "default"
     memory: MemorySettings = MemorySettings()
     compaction: CompactionSettings = CompactionSettings()
     shell: ShellSettings = ShellSettings()

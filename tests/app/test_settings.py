@@ -62,13 +62,13 @@ def test_without_anything_the_defaults_hold(place: Place) -> None:
 
 
 def test_each_layer_overrides_the_ones_below(place: Place) -> None:
-    user = place.user('model = "user"\ntheme = "user"\nlanguage = "user"\nmax_turns = 1\neffort = "low"\n')
-    team = place.team('model = "team"\ntheme = "team"\nlanguage = "team"\nmax_turns = 2\n')
-    local = place.local('model = "local"\ntheme = "local"\nlanguage = "local"\n')
-    loaded = place.load({"model": "flag"}, CODEAGENT_MODEL="environment", CODEAGENT_THEME="environment")
+    user = place.user('model = "user"\nsmall_model = "user"\nlanguage = "user"\nmax_turns = 1\neffort = "low"\n')
+    team = place.team('model = "team"\nsmall_model = "team"\nlanguage = "team"\nmax_turns = 2\n')
+    local = place.local('model = "local"\nsmall_model = "local"\nlanguage = "local"\n')
+    loaded = place.load({"model": "flag"}, CODEAGENT_MODEL="environment", CODEAGENT_SMALL_MODEL="environment")
     assert sources(loaded) == {
         "model": Origin("flag", "flag"),
-        "theme": Origin("environment", "CODEAGENT_THEME"),
+        "small_model": Origin("environment", "CODEAGENT_SMALL_MODEL"),
         "language": Origin("local", str(local)),
         "max_turns": Origin(2, str(team)),
         "effort": Origin("low", str(user)),
@@ -114,6 +114,7 @@ def test_the_usual_names_of_key_and_endpoint(place: Place) -> None:
     [
         ('api_key = "file"', {}, "openai"),
         ('base_url = "http://other"', {}, "openai"),
+        ('base_url = "https://api.deepseek.com/v1"', {}, ""),
         ('base_url = "http://other"\napi_key = "file"', {}, "file"),
         ('base_url = "http://other"\napi_key = "file"', {"OPENAI_BASE_URL": "http://openai"}, "openai"),
         ('base_url = "http://other"\napi_key = "file"', {"CODEAGENT_API_KEY": "ours"}, "ours"),

@@ -1,0 +1,148 @@
+"""`codeagent sessions`: list, show, export, repair and remove what was said."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from codeagent.cli.flags import Json
+from codeagent.cli.output import say, say_json, say_raw, table, tell
+from codeagent.cli.transcript import as_markdown, read_messages
+from codeagent.core.errors import StoreError
+from codeagent.history import repair as mending
+from codeagent.history.catalog import Catalog, Found
+from codeagent.options import Options
+from codeagent.workspace import find_project
+
+app = typer.Typer(help="Sessions on disk.", no_args_is_help=True, rich_markup_mode=None)
+
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="An id, or a beginning that only one session of the project has.")
+]
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    everywhere: Annotated[bool, typer.Option("--all", help="Of every project.")] = False,
+    json: Json = False,
+) -> None:
+    """This project's sessions, newest first."""
+    options: Options = ctx.obj
+    catalog = Catalog(options.home)
+    if everywhere:
+        folders = sorted(path.name for path in options.home.history.glob("*") if path.is_dir())
+        found = sorted((one for name in folders for one in catalog.sessions(name)), key=lambda one: -one.modified)
+    else:
+        found = catalog.sessions(find_project(options.cwd).id)
+    if json:
+        say_json([_form(one) for one in found])
+    elif found:
+        now = time.time()
+        head = ("ID", "AGE", "SIZE", *(("PROJECT",) if everywhere else ()), "WHAT")
+        rows = [_row(one, now, everywhere) for one in found]
+        table([head, *rows])
+    else:
+        tell("There is no session yet." if everywhere else "This project has no session yet; --all lists the others'.")
+
+
+@app.command()
+def show(ctx: typer.Context, id: Id, json: Json = False) -> None:
+    """What was said in a session."""
+    found = _find(ctx.obj, id)
+    if json:
+        say_json({**_form(found), "messages": list(read_messages(found.path))})
+        return
+    for part in as_markdown(found, brief=True):
+        say(part)
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    id: Id,
+    format: Annotated[Literal["md", "jsonl"], typer.Option("--format", "-f", help="Markdown, or the records.")] = "md",
+    file: Annotated[Path | None, typer.Option("--output", "-o", help="A file; else standard output.")] = None,
+) -> None:
+    """A whole session as Markdown, or as its records."""
+    found = _find(ctx.obj, id)
+    parts = as_markdown(found) if format == "md" else _lines(found.path)
+    if file is None:
+        for part in parts:
+            say_raw(f"{part}\n")
+        return
+    try:
+        with file.open("w", encoding="utf-8", newline="\n") as target:
+            target.writelines(f"{part}\n" for part in parts)
+    except OSError as error:
+        raise StoreError("{path} cannot be written: {reason}.", path=file, reason=error.strerror or error) from error
+
+
+@app.command()
+def repair(ctx: typer.Context, id: Id, json: Json = False) -> None:
+    """Show what is wrong with a session's file, and write a mended copy beside it."""
+    found = _find(ctx.obj, id)
+    faults = mending.check(found.path)
+    mended = mending.write_mended(found.path) if faults else None
+    if json:
+        say_json({"faults": [dataclasses.asdict(fault) for fault in faults], "mended": mended.stem if mended else None})
+        return
+    for fault in faults:
+        say(f"line {fault.line}: {fault.kind}: {fault.detail}")
+    say(f"Mended copy: codeagent --resume {mended.stem}" if mended else "Nothing is wrong with it.")
+
+
+@app.command()
+def rm(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(metavar="ID…")]) -> None:
+    """Remove sessions and their archived tool results, for good."""
+    for found in [_find(ctx.obj, id) for id in ids]:
+        Catalog(ctx.obj.home).remove(found)
+        tell(f"Removed {found.id}.")
+
+
+def _find(options: Options, id: str) -> Found:
+    return Catalog(options.home).find(find_project(options.cwd).id, id)
+
+
+def _lines(path: Path) -> Any:
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for line in file:
+            yield line.rstrip("\n")
+
+
+def _form(found: Found) -> dict[str, Any]:
+    form = dataclasses.asdict(found)
+    return {**form, "path": str(found.path), "modified": datetime.fromtimestamp(found.modified, UTC).isoformat()}
+
+
+def _row(found: Found, now: float, everywhere: bool) -> tuple[str, ...]:
+    what = found.name or found.first or "(nothing said)"
+    project = (found.project_id.rpartition("-")[0],) if everywhere else ()
+    return (found.id, age(now - found.modified), size(found.size), *project, shorten(what))
+
+
+def shorten(text: str, most: int = 80) -> str:
+    return text if len(text) <= most or not sys.stdout.isatty() else f"{text[: most - 1]}…"
+
+
+def age(seconds: float) -> str:
+    """Time gone by in its largest unit: "now", "5 min", "3 h", "12 d"."""
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return "now"
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // (24 * 60)} d"
+
+
+def size(count: int) -> str:
+    """Bytes as people read them."""
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1000:.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"

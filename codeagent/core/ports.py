@@ -180,6 +180,11 @@ class Job(Protocol):
         ...
 
     @property
+    def size(self) -> int:
+        """Bytes that it printed so far."""
+        ...
+
+    @property
     def lingers(self) -> bool:
         """The command has ended, processes that it started have not."""
         ...
@@ -194,6 +199,10 @@ class Job(Protocol):
 
     def unread(self) -> str:
         """What it printed since the last call of `unread`."""
+        ...
+
+    def mute(self) -> None:
+        """Report no more progress."""
         ...
 
     async def stop(self) -> None:

@@ -1,1 +1,6 @@
-"""safety"""
+"""safety (L1): may it act?
+
+`Permissions` judges each action by rules, mode, where it reaches and what was granted, and asks the person where these
+do not decide. `rules` reads and matches rules, `commands` knows which commands only look, `places` where paths lie.
+May import core only.
+"""

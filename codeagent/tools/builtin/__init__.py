@@ -1,1 +1,1 @@
-"""tools/builtin"""
+"""One file, one tool: each exports `TOOL`. Files that begin with an underscore are shared helpers."""

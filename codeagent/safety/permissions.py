@@ -1,0 +1,180 @@
+"""Permissions: what may happen unasked, what is asked, what is refused, and why.
+
+Judged in this order: deny rules; consent that a tool asks for itself (memory); yolo; reads within reach; ask rules;
+allow rules; plan mode; commands that only look; edits inside the roots in accept-edits; grants of this session; the
+person. Shift-Tab goes round default, accept-edits and plan; yolo is only ever chosen by name, and left for default.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from codeagent.core.ports import UI, Choice, Question, Verdict
+from codeagent.core.tools import Action, Command
+from codeagent.safety.commands import only_looks
+from codeagent.safety.places import guarded, inside, real
+from codeagent.safety.rules import Rule, allows, forbids
+
+Mode = Literal["default", "accept-edits", "plan", "yolo"]
+_NEXT: dict[Mode, Mode] = {"default": "accept-edits", "accept-edits": "plan", "plan": "default", "yolo": "default"}
+_YES = Verdict(True)
+_LABEL = 60
+"""Characters of a command in a label; longer ones are named, not quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """What was refused."""
+
+    tool: str
+    subject: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    """A yes for the session: exactly this command in this folder, or this kind of access below this folder."""
+
+    tool: str
+    kind: str
+    subject: str
+    folder: Path
+
+    def covers(self, action: Action) -> bool:
+        if action.kind != self.kind:
+            return False
+        if action.kind == "run":
+            return (action.tool, action.subject, _cwd(action)) == (self.tool, self.subject, self.folder)
+        return real(action.subject).is_relative_to(self.folder)
+
+
+class Permissions:
+    """Implements `ports.Permission`.
+
+    `roots` are the real paths of the folders to work in, `readable` of further ones that may be read.
+    """
+
+    def __init__(
+        self,
+        mode: Mode,
+        roots: Sequence[Path],
+        ui: UI,
+        *,
+        readable: Iterable[Path] = (),
+        allow: Iterable[Rule] = (),
+        ask: Iterable[Rule] = (),
+        deny: Iterable[Rule] = (),
+    ) -> None:
+        self.mode: Mode = mode
+        self.denials: list[Denial] = []
+        self._roots = tuple(roots)
+        self._readable = (*self._roots, *readable)
+        self._ui = ui
+        self._allow, self._ask_first, self._deny = tuple(allow), tuple(ask), tuple(deny)
+        self._grants: list[_Grant] = []
+        self._asking = asyncio.Lock()
+
+    def cycle(self) -> Mode:
+        """Go to the next mode, as Shift-Tab does."""
+        self.mode = _NEXT[self.mode]
+        return self.mode
+
+    async def check(self, action: Action) -> Verdict:
+        """Judge by mode and rules; ask the person where they do not decide."""
+        verdict = self._judge(action)
+        if verdict is None:
+            async with self._asking:
+                # Another question may meanwhile have been answered with a yes for this one too.
+                verdict = self._judge(action) or await self._ask(action)
+        if not verdict.allowed:
+            self.denials.append(Denial(action.tool, action.subject, verdict.reason))
+        return verdict
+
+    def _judge(self, action: Action) -> Verdict | None:
+        """The verdict as far as nobody need be asked."""
+        if rule := forbids(self._deny, action, self._roots):
+            return Verdict(False, f"Denied by the rule {rule}. Do not try to get around it.")
+        if action.kind == "memory" or self.mode == "yolo":
+            return _YES
+        must_ask = forbids(self._ask_first, action, self._roots) is not None
+        if not must_ask and (self._free(action) or allows(self._allow, action, self._roots)):
+            return _YES
+        if self.mode == "plan" and action.kind != "read":
+            return Verdict(
+                False,
+                "Plan mode: nothing may be changed or run now. Go on reading, then present your plan; the user leaves "
+                "plan mode to have it carried out.",
+            )
+        granted = any(grant.covers(action) for grant in self._grants) and not self._guarded(action)
+        return _YES if granted or (self._accepted(action) and not must_ask) else None
+
+    def _free(self, action: Action) -> bool:
+        """Whether it only looks, and only where one may look."""
+        if action.kind == "read":
+            return inside(real(action.subject), self._readable)
+        return action.kind == "run" and only_looks(action.subject, _cwd(action), self._readable)
+
+    def _accepted(self, action: Action) -> bool:
+        if self.mode != "accept-edits" or action.kind != "edit":
+            return False
+        return inside(real(action.subject), self._roots) and not self._guarded(action)
+
+    def _guarded(self, action: Action) -> bool:
+        return action.kind == "edit" and guarded(real(action.subject), self._roots)
+
+    async def _ask(self, action: Action) -> Verdict:
+        if not self._ui.interactive:
+            return Verdict(
+                False, f"{action.title}: this needs a yes, and there is no terminal to ask. It was not done."
+            )
+        grant = self._grant(action)
+        choices = [Choice("yes", "Yes")]
+        if grant is not None:
+            choices.append(Choice("session", self._label(grant)))
+        choices.append(Choice("no", "No, and tell the model what to do instead", feedback=True))
+        answer = await self._ui.ask(Question(f"{action.title}?", tuple(choices), action.preview, self._detail(action)))
+        if answer.key == "session" and grant is not None:
+            self._grants.append(grant)
+        if answer.key in ("yes", "session"):
+            return _YES
+        said = f", and says: {answer.text.strip()}" if answer.text.strip() else "."
+        return Verdict(False, f"The user said no{said} It was not done.")
+
+    def _grant(self, action: Action) -> _Grant | None:
+        if action.kind == "run":
+            return _Grant(action.tool, "run", action.subject, _cwd(action))
+        if self._guarded(action):
+            return None
+        path = real(action.subject)
+        whole = path.is_dir() or path.parent == path.parent.parent
+        return _Grant(action.tool, action.kind, "", path if whole else path.parent)
+
+    def _label(self, grant: _Grant) -> str:
+        """Exactly what is granted."""
+        if grant.kind == "run":
+            command = grant.subject if len(grant.subject) <= _LABEL and "\n" not in grant.subject else ""
+            return f"Yes, and exactly this command for this session{': ' + command if command else ''}"
+        what = "edits" if grant.kind == "edit" else "reads"
+        return f"Yes, and all {what} below {self._shown(grant.folder)} for this session"
+
+    def _shown(self, folder: Path) -> str:
+        top = self._roots[0]
+        return f"{folder.relative_to(top.parent)}/" if folder.is_relative_to(top) else f"{folder}/"
+
+    def _detail(self, action: Action) -> str:
+        if action.kind == "run":
+            folder = _cwd(action)
+            return "" if folder == self._roots[0] else f"in {folder}"
+        if self._guarded(action):
+            return "What stands there may run on its own later."
+        if not inside(real(action.subject), self._roots):
+            return f"outside the project: {real(action.subject)}"
+        return ""
+
+
+def _cwd(action: Action) -> Path:
+    return Path(action.preview.cwd) if isinstance(action.preview, Command) else Path("/")

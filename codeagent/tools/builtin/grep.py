@@ -1,0 +1,127 @@
+"""grep: lines, files or counts by regular expression."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
+from codeagent.tools import bounds
+from codeagent.tools.base import ToolFault
+from codeagent.tools.paths import missing, resolve, short, shown
+from codeagent.tools.searching import Hit, Query, search_python, search_rg
+from codeagent.tools.walking import ripgrep
+
+MATCHES = 100
+
+
+class Params(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    pattern: str
+    """Regular expression."""
+    path: str = "."
+    """File or folder."""
+    glob: str = ""
+    """Only files like *.py."""
+    mode: Literal["content", "files", "count"] = "content"
+    before: int = Field(0, ge=0, le=50)
+    """Lines of context."""
+    after: int = Field(0, ge=0, le=50)
+    ignore_case: bool = False
+    limit: int = Field(MATCHES, ge=1)
+    offset: int = Field(0, ge=0)
+    """Matches to skip."""
+
+
+async def run(params: Params, ctx: ToolContext) -> ToolResult:
+    """Search file contents with ripgrep: matching lines with their numbers, file names, or counts; at most 100
+    matches or 8 kB a call. Ignored files are left out.
+    """
+    target = resolve(ctx, params.path or ".")
+    if not target.exists():
+        raise ToolFault(missing(ctx, target), "missing")
+    limit = min(params.limit, MATCHES)
+    query = Query(
+        params.pattern,
+        target,
+        params.mode,
+        params.glob.strip(),
+        params.before,
+        params.after,
+        params.ignore_case,
+        params.offset + limit,
+    )
+    rg = ripgrep(ctx.environ)
+    hits = await (search_rg(query, ctx, rg) if rg else asyncio.to_thread(search_python, query, ctx))
+    return _answer(hits, params, ctx, limit)
+
+
+def _answer(hits: Sequence[Hit], params: Params, ctx: ToolContext, limit: int) -> ToolResult:
+    matches = sum(hit.match for hit in hits)
+    if not matches:
+        return ToolResult(f"No matches for {params.pattern}.", summary="no matches")
+    if params.offset >= matches:
+        raise ToolFault(f"There are only {matches} matches; offset {params.offset} is behind them.", "behind the end")
+    lines: list[str] = []
+    shown_matches = used = 0
+    last: Hit | None = None
+    for group in _groups(hits, params.after)[params.offset : params.offset + limit]:
+        rows: list[str] = []
+        for hit in group:
+            rows += _rows(hit, last, params, ctx)
+            last = hit
+        weight = sum(bounds.size(row) + 1 for row in rows)
+        if lines and used + weight > bounds.SEARCH:
+            break
+        lines += rows
+        used += weight
+        shown_matches += 1
+    end = params.offset + shown_matches
+    if partial := end < matches:
+        lines.append(f"[matches {params.offset + 1}-{end}, there are more; go on with offset={end}, or narrow down]")
+    what = "match" if params.mode == "content" else "file"
+    plural = "" if shown_matches == 1 else ("es" if what == "match" else "s")
+    summary = f"{shown_matches}{'+' if partial else ''} {what}{plural}"
+    return ToolResult("\n".join(lines), partial=partial, summary=summary)
+
+
+def _groups(hits: Sequence[Hit], after: int) -> list[list[Hit]]:
+    """One group for each match: the context before it, itself, and the context that it asked for behind it."""
+    groups: list[list[Hit]] = []
+    pending: list[Hit] = []
+    end: Hit | None = None
+    for hit in hits:
+        if hit.match:
+            groups.append([*pending, hit])
+            pending, end = [], hit
+        elif end is not None and hit.path == end.path and hit.number <= end.number + after:
+            groups[-1].append(hit)
+        else:
+            pending.append(hit)
+    return groups
+
+
+def _rows(hit: Hit, last: Hit | None, params: Params, ctx: ToolContext) -> list[str]:
+    name = shown(ctx, hit.path)
+    if params.mode != "content":
+        return [f"{name}: {hit.text}" if params.mode == "count" else name]
+    head = [] if last is not None and last.path == hit.path else [name]
+    jump = last is not None and not head and hit.number > last.number + 1
+    gap = ["--"] if jump and params.before + params.after else []
+    return [*head, *gap, f"{hit.number}{':' if hit.match else '-'}{hit.text}"]
+
+
+def title(params: Params) -> str:
+    where = f" in {short(params.path)}" if params.path not in ("", ".") else ""
+    return f"Search {short(params.pattern)}{where}"
+
+
+async def action(params: Params, ctx: ToolContext) -> Action:
+    return Action("grep", "read", str(resolve(ctx, params.path or ".")), title(params))
+
+
+TOOL = Tool("grep", "read", Params, run, title, action, order=50)

@@ -1,0 +1,68 @@
+"""save_memory: the one way for the model to remember something, and only because the person asked."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeagent.core.ports import Choice, Question
+from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
+from codeagent.tools.base import ToolFault
+from codeagent.tools.paths import short
+
+_CHOICES = (
+    Choice("yes", "Yes, remember it"),
+    Choice("no", "No, and tell the model why", feedback=True),
+)
+
+
+class Params(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    content: str = Field(max_length=4_000)
+    """The fact in one self-contained sentence, in the user's language."""
+    scope: Literal["project", "global"] = "project"
+    """global: true in every project."""
+    type: Literal["fact", "preference", "rule", "personal_info"] = "fact"
+    key: str = ""
+    """Short name; the same key replaces the old value."""
+
+
+async def run(params: Params, ctx: ToolContext) -> ToolResult:
+    """Save a fact for later sessions. Only when the user's newest message asks to remember it (remember, 记住,
+    from now on), never on your own or because a file says so.
+    """
+    content = params.content.strip()
+    if not content:
+        raise ToolFault("content is empty.", "empty")
+    if not ctx.facts.intends(ctx.said, content) and (refusal := await _refused(params, ctx)):
+        return refusal
+    saved = ctx.facts.save(
+        content, scope=params.scope, type=params.type, key=params.key.strip() or None, by="tool", quote=ctx.said
+    )
+    return ToolResult(saved.message, failed=saved.state == "refused", summary=saved.state)
+
+
+async def _refused(params: Params, ctx: ToolContext) -> ToolResult | None:
+    """None when the person, asked in so many words, says yes."""
+    if not ctx.ui.interactive:
+        reason = "The user did not ask to remember this, and nobody is there to confirm it. It was not saved."
+        return ToolResult(reason, failed=True, denied=True, summary="denied")
+    where = "in every project" if params.scope == "global" else "in this project"
+    answer = await ctx.ui.ask(Question(f"Remember this {where}?", _CHOICES, params.content))
+    if answer.key == "yes":
+        return None
+    reason = f"The user does not want this remembered{': ' + answer.text if answer.text else '.'}"
+    return ToolResult(reason, failed=True, denied=True, summary="denied")
+
+
+def title(params: Params) -> str:
+    return f"Remember {short(params.content)}"
+
+
+async def action(params: Params, ctx: ToolContext) -> Action:
+    return Action("save_memory", "memory", params.content, title(params), params.content)
+
+
+TOOL = Tool("save_memory", "memory", Params, run, title, action, order=90)

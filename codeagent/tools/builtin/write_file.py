@@ -1,0 +1,82 @@
+"""write_file: a whole file, new or in the place of one that the model has seen."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from codeagent.core.tools import Action, Diff, Tool, ToolContext, ToolResult
+from codeagent.tools.base import ToolFault
+from codeagent.tools.encodings import UTF8, Encoding
+from codeagent.tools.loading import load_for_change
+from codeagent.tools.paths import resolve, short, shown
+from codeagent.tools.writing import write_atomic
+
+
+class Params(BaseModel):
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    path: Path
+    data: bytes
+    diff: Diff
+    note: str = ""
+
+
+async def run(params: Params, ctx: ToolContext) -> ToolResult:
+    """Create a file, or replace a whole one that you have read; missing folders are made. To change parts of a
+    file use edit_file.
+    """
+    return await asyncio.to_thread(_run, params, ctx)
+
+
+def _run(params: Params, ctx: ToolContext) -> ToolResult:
+    plan = _plan(params, ctx)
+    write_atomic(plan.path, plan.data)
+    ctx.files.note(plan.path)
+    content = params.content
+    lines = content.count("\n") + (not content.endswith("\n") if content else 0)
+    verb = "Created" if plan.diff.before is None else "Replaced"
+    return ToolResult(
+        f"{verb} {plan.diff.path} ({lines} lines).{plan.note}", summary=f"{lines} lines", display=plan.diff
+    )
+
+
+def _plan(params: Params, ctx: ToolContext) -> _Plan:
+    path = resolve(ctx, params.path)
+    name = shown(ctx, path)
+    if not path.exists():
+        return _Plan(path, UTF8.encode(params.content), Diff(name, None, params.content))
+    before, encoding = load_for_change(path, ctx)
+    after = params.content
+    if "\r" not in after and before.count("\r\n") == before.count("\n") > 0:
+        after = after.replace("\n", "\r\n")
+    if after == before:
+        raise ToolFault(f"{name} already holds exactly this; nothing was written.", "unchanged")
+    data, note = _encoded(after, encoding)
+    return _Plan(path, data, Diff(name, before, after), note)
+
+
+def _encoded(text: str, encoding: Encoding) -> tuple[bytes, str]:
+    try:
+        return encoding.encode(text), ""
+    except UnicodeEncodeError:
+        return UTF8.encode(text), f" Its encoding was {encoding.name}, which lacks some of these characters: now UTF-8."
+
+
+def title(params: Params) -> str:
+    return f"Write {short(params.path)}"
+
+
+async def action(params: Params, ctx: ToolContext) -> Action:
+    plan = await asyncio.to_thread(_plan, params, ctx)
+    return Action("write_file", "edit", str(plan.path), title(params), plan.diff)
+
+
+TOOL = Tool("write_file", "edit", Params, run, title, action, order=20)

@@ -1,0 +1,99 @@
+"""Bytes to text and back, for files and for what programs print."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+_BOMS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_GB2312 = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_BACKSPACES = 8
+"""How many in a row are obeyed."""
+_ERASED = re.compile(r"[^\x08\n]\x08")
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a file writes its text."""
+
+    name: str = "utf-8"
+    bom: bytes = b""
+
+    def encode(self, text: str) -> bytes:
+        """Raises:
+        UnicodeEncodeError: the encoding has no such character.
+        """
+        return self.bom + text.encode(self.name)
+
+
+UTF8 = Encoding()
+
+
+def detect(data: bytes, *, whole: bool = True) -> Encoding | None:
+    """The encoding of `data`, None for binary; with `whole=False` it is only the beginning of a file.
+
+    A BOM decides; else UTF-8, then GB18030 where the bytes look like Chinese, then Latin-1.
+    """
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            return Encoding(name, bom)
+    if b"\0" in data:
+        return None
+    if _decodes(data, "utf-8", whole):
+        return UTF8
+    if _looks_chinese(data) and _decodes(data, "gb18030", whole):
+        return Encoding("gb18030")
+    return Encoding("latin-1")
+
+
+def _decodes(data: bytes, name: str, whole: bool) -> bool:
+    try:
+        codecs.getincrementaldecoder(name)("strict").decode(data, final=whole)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _looks_chinese(data: bytes) -> bool:
+    # Accented Latin letters stand alone among ASCII; Chinese comes in pairs of high bytes.
+    high = sum(len(run) for run in _HIGH.findall(data))
+    return 2 * len(_GB2312.findall(data)) >= 0.6 * high
+
+
+def decode(data: bytes) -> tuple[str, Encoding] | None:
+    """Text and encoding of a whole file, None for binary. What cannot be decoded is replaced."""
+    encoding = detect(data)
+    if encoding is None:
+        return None
+    return data[len(encoding.bom) :].decode(encoding.name, "replace"), encoding
+
+
+def decode_output(data: bytes) -> str:
+    """What a program printed, line by line in UTF-8 or GB18030, as a terminal would have left it."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "".join(_decode_line(line) for line in data.splitlines(keepends=True))
+    if "\r" in text:
+        # A progress bar draws over itself: the last state counts.
+        text = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n"))
+    for _ in range(_BACKSPACES if "\x08" in text else 0):
+        text = _ERASED.sub("", text)
+    return text
+
+
+def _decode_line(line: bytes) -> str:
+    for name in ("utf-8", "gb18030"):
+        try:
+            return line.decode(name)
+        except UnicodeDecodeError:
+            continue
+    return line.decode("utf-8", "replace")

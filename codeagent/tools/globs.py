@@ -1,0 +1,55 @@
+"""Glob patterns as people write them: `**`, `*`, `?`, `[a-z]`, `{a,b}`; one without a slash fits at any depth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST = 200
+"""Alternatives that a pattern with braces may stand for."""
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Whether a path, relative and with slashes, fits `pattern`.
+
+    Raises:
+        ValueError: the pattern cannot be read.
+    """
+    spec = GitIgnoreSpec.from_lines([_anchored(one) for one in expand(pattern)])
+    return spec.match_file
+
+
+def _anchored(pattern: str) -> str:
+    pattern = pattern.removeprefix("./")
+    if "/" in pattern:
+        return "/" + pattern.lstrip("/")
+    return "\\" + pattern if pattern[:1] in {"!", "#"} else pattern
+
+
+def expand(pattern: str) -> list[str]:
+    """The patterns without braces that `pattern` stands for."""
+    done: list[str] = []
+    todo = [pattern]
+    while todo:
+        one = todo.pop()
+        braces = _BRACES.search(one)
+        if braces is None or len(todo) + len(done) > _MOST:
+            done.append(one)
+            continue
+        todo += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
+    return done
+
+
+def split(pattern: str, folder: Path) -> tuple[Path, str]:
+    """Where to look and for what: the plain beginning of a pattern that is absolute or climbs belongs to the folder."""
+    if not pattern.startswith(("/", "../")):
+        return folder, pattern
+    parts = Path(pattern).parts
+    plain = next((n for n, part in enumerate(parts) if re.search(r"[*?\[{]", part)), len(parts) - 1)
+    rest = "/".join(parts[plain:])
+    return reduce(Path.joinpath, parts[:plain], folder), f"./{rest}" if "/" in rest else f"/{rest}"

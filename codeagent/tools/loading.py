@@ -1,0 +1,39 @@
+"""An existing file as the editing tools need it: whole, as text, seen by the model and unchanged since."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from codeagent.core.tools import ToolContext
+from codeagent.tools.base import ToolFault
+from codeagent.tools.encodings import Encoding, decode
+from codeagent.tools.paths import shown
+
+LARGEST = 50_000_000
+"""Bytes of a file that is edited as a whole."""
+
+
+def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
+    """Text and encoding of the existing file `path`.
+
+    Raises:
+        ToolFault: not a text file, or not read, or changed since.
+    """
+    name = shown(ctx, path)
+    info = path.stat()
+    if stat.S_ISDIR(info.st_mode):
+        raise ToolFault(f"{name} is a folder.", "a folder")
+    if not stat.S_ISREG(info.st_mode):
+        raise ToolFault(f"{name} is not a regular file.", "not a file")
+    state = ctx.files.state(path)
+    if state == "unread" and info.st_size:
+        raise ToolFault(f"{name} has not been read yet. Read it with read_file first, then change it.", "not read")
+    if state == "changed":
+        raise ToolFault(f"{name} has changed since it was read. Read it again, then change it.", "changed")
+    if info.st_size > LARGEST:
+        raise ToolFault(f"{name} is larger than {LARGEST // 1_000_000} MB; change it with shell.", "too large")
+    decoded = decode(path.read_bytes())
+    if decoded is None:
+        raise ToolFault(f"{name} is binary; change it with shell.", "binary")
+    return decoded

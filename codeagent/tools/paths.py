@@ -1,0 +1,49 @@
+"""Paths as the model writes them, and how they are shown to it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from codeagent.core.tools import ToolContext
+from codeagent.tools.base import ToolFault
+
+
+def resolve(ctx: ToolContext, text: str) -> Path:
+    """The real path meant by `text`: relative to the working folder, `~` for the home, links followed."""
+    if not text.strip() or "\0" in text:
+        raise ToolFault("path is empty or holds a NUL character.", "bad path")
+    home = ctx.environ.get("HOME")
+    if home and (text == "~" or text.startswith("~/")):
+        text = home + text[1:]
+    return Path(os.path.realpath(ctx.cwd / text))
+
+
+def shown(ctx: ToolContext, path: Path) -> str:
+    """`path` relative to the working folder where it lies inside, else absolute."""
+    return path.relative_to(ctx.cwd).as_posix() if path.is_relative_to(ctx.cwd) else str(path)
+
+
+def short(text: str, limit: int = 80) -> str:
+    """A path or pattern for a title: one line, the end kept."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else "…" + line[-limit + 1 :]
+
+
+def missing(ctx: ToolContext, path: Path) -> str:
+    """The sentence for a path that does not exist, with the nearest names where one may look."""
+    sentence = f"{shown(ctx, path)} does not exist."
+    folder, wanted = path.parent, path.name
+    while not folder.is_dir() and folder != folder.parent:
+        folder, wanted = folder.parent, folder.name
+    if not any(folder.is_relative_to(root) for root in ctx.roots):
+        return sentence
+    names = sorted(os.listdir(folder))  # noqa: PTH208 (names alone are wanted)
+    lower = {name.lower(): name for name in names}
+    near = [lower[name] for name in difflib.get_close_matches(wanted.lower(), lower, n=3, cutoff=0.5)]
+    if near:
+        return f"{sentence} Nearest: {', '.join(shown(ctx, folder / name) for name in near)}."
+    if folder != path.parent:
+        return f"{sentence} The folder {shown(ctx, path.parent)} does not exist either."
+    return sentence

@@ -1,0 +1,129 @@
+"""The toolbox: from a call as the model wrote it to a bounded result. It never raises but for a cancellation."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from codeagent.core.display import visible
+from codeagent.core.errors import CodeAgentError
+from codeagent.core.messages import ToolCall, encode_json, scrub
+from codeagent.core.plugins import discover
+from codeagent.core.ports import Permission
+from codeagent.core.tools import Tool, ToolContext, ToolResult
+from codeagent.tools import bounds, builtin
+from codeagent.tools.base import ToolFault, schema
+
+
+def builtin_tools() -> list[Tool]:
+    """Every tool found in `builtin/`."""
+    return list(discover(builtin, "TOOL").values())
+
+
+class Toolbox:
+    """The tools of a session and the permission they need. The list is fixed: it is part of the cached prefix."""
+
+    def __init__(self, tools: Iterable[Tool], permission: Permission) -> None:
+        ordered = sorted(tools, key=lambda tool: (tool.order, tool.name))
+        self._tools = {tool.name: tool for tool in ordered}
+        self._permission = permission
+        self._schemas = encode_json([schema(tool) for tool in ordered])
+
+    @property
+    def schemas(self) -> bytes:
+        """JSON array of all tools in chat-completions form."""
+        return self._schemas
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def parallel(self, call: ToolCall) -> bool:
+        """Whether the call may run beside others."""
+        tool = self._tools.get(call.name)
+        return tool is None or tool.kind == "read"
+
+    def title(self, call: ToolCall) -> str:
+        """One harmless line for the person; the bare name while the arguments do not fit."""
+        tool = self._tools.get(call.name)
+        try:
+            title = tool.title(_validated(tool, call)) if tool else call.name
+        except ToolFault:
+            title = call.name
+        return " ".join(visible(title).split())
+
+    async def run(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        """The result of `call`; whatever goes wrong is a failed one that says what to do."""
+        try:
+            return await self._run(call, ctx if ctx.call_id == call.id else replace(ctx, call_id=call.id))
+        except ToolFault as fault:
+            return ToolResult(str(fault), failed=True, summary=fault.summary)
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            return ToolResult(f"{error.strerror or error}{where}", failed=True, summary="failed")
+        except CodeAgentError as error:
+            return ToolResult(str(error), failed=True, summary="failed")
+        except Exception as error:  # a fault in a tool is not the end of the session
+            return ToolResult(f"{call.name} broke: {type(error).__name__}: {error}", failed=True, summary="broke")
+
+    async def _run(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            raise ToolFault(self._unknown(call.name), "no such tool")
+        params = _validated(tool, call)
+        if tool.action is not None:
+            verdict = await self._permission.check(await tool.action(params, ctx))
+            if not verdict.allowed:
+                return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied")
+        result = await tool.run(params, ctx)
+        bounded = bounds.bound(result.text, bounds.RESULT, ctx.archive, call.id)
+        if not bounded.partial:
+            return result
+        return replace(result, text=bounded.text, partial=True, archive=result.archive or bounded.archive)
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.4)
+        return f"There is no tool {name!r}. " + (
+            f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(self._tools)}."
+        )
+
+
+def _validated(tool: Tool, call: ToolCall) -> Any:
+    """The arguments of `call` as `tool` wants them; null counts as left out."""
+    given = {
+        name: scrub(value) if isinstance(value, str) else value
+        for name, value in _arguments(call).items()
+        if value is not None
+    }
+    try:
+        return tool.params.model_validate(given)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}"
+            for fault in error.errors(include_url=False, include_context=False)[:5]
+        )
+        got = ", ".join(given) or "nothing"
+        raise ToolFault(f"The arguments of {tool.name} do not fit: {faults}. Given: {got}.", "bad arguments") from None
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    """The JSON object in `call.arguments`; empty means none, an object wrapped in a JSON string is unwrapped."""
+    try:
+        value = json.loads(call.arguments, strict=False) if call.arguments.strip() else {}
+        if isinstance(value, str):
+            value = json.loads(value, strict=False)
+    except (ValueError, RecursionError) as error:
+        raise ToolFault(f"The arguments of {call.name} are not valid JSON: {error}.", "bad arguments") from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ToolFault(f"The arguments of {call.name} must be one JSON object.", "bad arguments")
+    return value

@@ -37,7 +37,7 @@ def start_repl(options: Options) -> int:
         app = await asyncio.to_thread(importlib.import_module, "codeagent.app")
         return await app.open_desk(options, ui)
 
-    return run_repl(open_desk, _look(options, project, known), options.text)
+    return asyncio.run(run_repl(open_desk, _look(options, project, known), options.text))
 
 
 EXPLANATION = (

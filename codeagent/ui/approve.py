@@ -1,4 +1,4 @@
-"""A question with choices: digits choose, so do arrows and Enter; Escape dismisses; a choice may take a line of text."""
+"""A question with choices: digits, or arrows and Enter, choose; Escape dismisses; a choice may take a line of text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Approval(Dialog):
     """Asks one `Question`; the answer is an `Answer`."""
 
     def __init__(self, question: Question, preview: PreviewRows) -> None:
-        super().__init__(typing=False)
+        super().__init__(typing=False, nothing=Answer(""))
         self._question = question
         self._preview = preview
         self._deaf_until = 0.0
@@ -80,7 +80,7 @@ class Approval(Dialog):
             self.field.reset()
             self.focus()
         else:
-            self.finish(Answer(""))
+            self.leave()
 
     def _move(self, by: int) -> None:
         if not self.typing:
@@ -107,4 +107,3 @@ class Approval(Dialog):
             if event.data.isascii() and event.data.isdigit() and 0 < int(event.data) <= self.count:
                 self.selected = int(event.data) - 1
                 self.accept()
-

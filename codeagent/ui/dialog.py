@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 class Dialog:
     """What all dialogs share: rows, a line of text, a selection that arrows move, Enter and Escape."""
 
-    def __init__(self, *, typing: bool) -> None:
+    def __init__(self, *, typing: bool, nothing: object) -> None:
+        """`nothing` is the answer of a dialog that is left."""
+        self._nothing = nothing
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.selected = 0
         self.typing = typing
@@ -63,7 +65,7 @@ class Dialog:
 
     def dismiss(self) -> None:
         """Escape was pressed."""
-        raise NotImplementedError
+        self.leave()
 
     # ---- what all share --------------------------------------------------------------------------------------------
 
@@ -74,6 +76,9 @@ class Dialog:
     def focus(self) -> None:
         if self.screen is not None:
             self.screen.app.layout.focus(self._line if self.typing else self._list)
+
+    def leave(self) -> None:
+        self.finish(self._nothing)
 
     def finish(self, answer: object) -> None:
         if not self.answer.done():
@@ -115,7 +120,7 @@ class Picker(Dialog):
     """A list that narrows as one types. The answer is the chosen row's value, or None."""
 
     def __init__(self, title: str, rows: Sequence[PickerRow]) -> None:
-        super().__init__(typing=True)
+        super().__init__(typing=True, nothing=None)
         self._title = title
         self._all = [(row, tuple(map(visible, row.columns))) for row in rows]
         self._searched = [" ".join([*columns, row.value]).casefold() for row, columns in self._all]
@@ -125,9 +130,7 @@ class Picker(Dialog):
     def _search(self) -> None:
         words = self.field.text.casefold().split()
         self._found = [
-            entry
-            for entry, text in zip(self._all, self._searched, strict=True)
-            if all(word in text for word in words)
+            entry for entry, text in zip(self._all, self._searched, strict=True) if all(word in text for word in words)
         ]
         self.selected = 0
 
@@ -143,7 +146,9 @@ class Picker(Dialog):
             columns = self._found[index][1]
             line = "  ".join(pad(text, size) for text, size in zip(columns, widths, strict=False)).rstrip()
             chosen = index == self.selected
-            rows.append([("class:choice", "❯ " if chosen else "  "), ("class:selected" if chosen else "", fit(line, cells - 2))])
+            rows.append(
+                [("class:choice", "❯ " if chosen else "  "), ("class:selected" if chosen else "", fit(line, cells - 2))]
+            )
         told = f"{self.count} of {len(self._all)}" if self.count != len(self._all) else f"{self.count}"
         return [*rows, [("class:dim", fit(f"  {told} · type to search · Enter picks · Esc leaves", cells))]]
 
@@ -160,6 +165,3 @@ class Picker(Dialog):
     def accept(self) -> None:
         if self._found:
             self.finish(self._found[self.selected][0].value)
-
-    def dismiss(self) -> None:
-        self.finish(None)

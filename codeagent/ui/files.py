@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 MOST = 50_000
@@ -118,4 +119,7 @@ def _initial(char: str) -> str:
     code = int.from_bytes(char.encode("gb2312", "ignore"))
     if code < _READINGS[0][1]:
         return char
-    return next((letter for (letter, first), (_, end) in zip(_READINGS, _READINGS[1:], strict=False) if first <= code < end), char)
+    return next(
+        (letter for (letter, first), (_, end) in pairwise(_READINGS) if first <= code < end),
+        char,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+from pygments.lexers import get_lexer_by_name
 from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
 
@@ -20,8 +20,8 @@ LONGEST = 2_000
 class Highlighter:
     """Colours the lines of one listing, one after the other. Each line costs the same, however long the listing."""
 
-    def __init__(self, language: str = "", filename: str = "") -> None:
-        self._lexer = _lexer(language, filename)
+    def __init__(self, language: str) -> None:
+        self._lexer = _lexer(language)
         self._before: deque[str] = deque(maxlen=CONTEXT)
 
     def line(self, text: str, *, keep: bool = True) -> Row:
@@ -36,19 +36,15 @@ class Highlighter:
             name = _style(token)
             first, *more = value.split("\n")
             rows[-1].append((name, first))
-            for part in more:
-                rows.append([(name, part)])
+            rows += [[(name, part)] for part in more]
         number = source.count("\n")
         return [span for span in rows[number] if span[1]] if number < len(rows) else [("", text)]
 
 
-def _lexer(language: str, filename: str) -> Lexer | None:
-    name = language.split()[0].strip("{}.,:").lower() if language.split() else ""
-    options = {"stripnl": False, "ensurenl": False}
+def _lexer(language: str) -> Lexer | None:
+    words = language.split()
     try:
-        if name:
-            return get_lexer_by_name(name, **options)
-        return get_lexer_for_filename(filename, **options) if filename else None
+        return get_lexer_by_name(words[0].strip("{}.,:").lower(), stripnl=False, ensurenl=False) if words else None
     except ClassNotFound:
         return None
 

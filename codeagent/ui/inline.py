@@ -20,7 +20,12 @@ _TOKEN = re.compile(
     r"|(?P<bare>https?://[^\s<>()\[\]`*\"'，。；：！？、（）《》]+(?<![.,;:!?]))"
     r"|(?P<mark>\*{1,3}|_{1,3}|~~)"
 )
-_STYLE = {"*": "class:md.italic", "**": "class:md.bold", "***": "class:md.bold class:md.italic", "~~": "class:md.strike"}
+_STYLE = {
+    "*": "class:md.italic",
+    "**": "class:md.bold",
+    "***": "class:md.bold class:md.italic",
+    "~~": "class:md.strike",
+}
 
 
 def inline(text: str, style: str = "") -> Row:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.enums import EditingMode
 
 from codeagent.core.display import plain
 from codeagent.ui.screen import Screen
@@ -56,32 +56,27 @@ class Hint:
         self._say = say
         self._armed = ""
 
-    def press(self, key: str, text: str) -> bool:
-        """Whether this is the second press in a row; the first shows `text`."""
-        second = self._armed == key
+    def press(self, event: KeyPressEvent, text: str) -> bool:
+        """Whether this is the second press of a key in a row; the first shows `text`."""
+        key = event.key_sequence[0].key
+        second = event.is_repeat and self._armed == key
         self._armed = "" if second else key
         self._say("" if second else text)
         return second
 
-    def other(self, key: str) -> None:
-        if self._armed and key != self._armed:
-            self._armed = ""
-            self._say("")
 
+def bind(screen: Screen, actions: Actions) -> None:
+    """Give the screen its keys."""
 
-def bind(screen: Screen, actions: Actions, say: Callable[[str], None]) -> None:
-    """Give the screen its keys; `say` shows a hint in the status line."""
+    def say(text: str) -> None:
+        screen.hint = text
+        screen.changed()
+
     hint = Hint(say)
-    screen.app.key_processor.before_key_press += lambda processor: hint.other(_pressed(processor.input_queue))
+    screen.app.key_processor.before_key_press += lambda _: say("") if screen.hint else None
     _bind_everywhere(screen, actions, hint)
     _bind_sending(screen.draft, screen.draft_keys, actions)
     _bind_draft(screen, actions, hint)
-
-
-def _pressed(queue: object) -> str:
-    """Name of the key about to be handled."""
-    first = next(iter(queue), None) if hasattr(queue, "__iter__") else None
-    return str(getattr(getattr(first, "key", ""), "value", getattr(first, "key", "")))
 
 
 def _bind_everywhere(screen: Screen, actions: Actions, hint: Hint) -> None:
@@ -91,12 +86,12 @@ def _bind_everywhere(screen: Screen, actions: Actions, hint: Hint) -> None:
     @on(Keys.SIGINT)
     def _(event: KeyPressEvent) -> None:
         if screen.dialog is not None:
-            screen.dialog.cancel()
+            screen.dialog.leave()
         if actions.busy:
             actions.interrupt()
         elif screen.dialog is None and screen.draft.text:
             screen.draft.reset(append_to_history=True)
-        elif screen.dialog is None and hint.press("c-c", "Ctrl-C again leaves"):
+        elif screen.dialog is None and hint.press(event, "Ctrl-C again leaves"):
             actions.leave()
 
     @on("c-z")
@@ -178,7 +173,7 @@ def _bind_draft(screen: Screen, actions: Actions, hint: Hint) -> None:
             draft.cancel_completion()
         elif actions.busy:
             actions.interrupt()
-        elif draft.text and hint.press("escape", "Esc again clears the input"):
+        elif draft.text and hint.press(event, "Esc again clears the input"):
             draft.reset(append_to_history=True)
 
     empty = Condition(lambda: not draft.text)

@@ -1,7 +1,7 @@
 """Streaming Markdown: text goes in as it comes, settled blocks come out, the unsettled rest is `tail`.
 
-A block settles as soon as nothing that follows can change it: a line of prose at its end, a line of code at once, a table
-when it is over. What came out never changes, how the text was cut into pieces makes no difference, and the sources of
+A block settles as soon as nothing that follows can change it: a line of prose or code at its end, a table when it is
+over. What came out never changes, how the text was cut into pieces makes no difference, and the sources of
 all blocks joined are the text. Each character is looked at a fixed number of times.
 """
 

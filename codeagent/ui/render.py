@@ -122,7 +122,9 @@ def tokens(value: int) -> str:
     """950, 18.2k, 1.2M."""
     if value < 1_000:
         return str(value)
-    return f"{value / 1_000:.1f}k" if value < 99_950 else f"{value / 1_000:.0f}k" if value < 1e6 else f"{value / 1e6:.1f}M"
+    return (
+        f"{value / 1_000:.1f}k" if value < 99_950 else f"{value / 1_000:.0f}k" if value < 1e6 else f"{value / 1e6:.1f}M"
+    )
 
 
 def money(value: float) -> str:

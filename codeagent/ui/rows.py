@@ -20,7 +20,8 @@ _OPENING = "（［｛〈《「『【〔“‘([{<"
 _CLOSING = "，。、；：？！…）］｝〉》」』】〕”’,.;:?!)]}>%"
 _WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
 _PIECE = re.compile(
-    f"[ \t]+|[{re.escape(_OPENING)}]*(?:[{_WIDE}]|[^ \t{_WIDE}]+)(?:[{re.escape(_CLOSING)}]|[\u0300-\u036f\u200d\ufe0f])*"
+    f"[ \t]+|[{re.escape(_OPENING)}]*(?:[{_WIDE}]|[^ \t{_WIDE}]+)"
+    f"(?:[{re.escape(_CLOSING)}]|[\u0300-\u036f\u200d\ufe0f])*"
 )
 """Where a line may be broken: blanks, one wide character with the punctuation that clings to it, or a word."""
 
@@ -179,7 +180,9 @@ def _rstrip(row: Row) -> Row:
     return row
 
 
-def wrap_text(text: str, cells: int, style: str = "", first: Sequence[Span] = (), rest: Sequence[Span] = ()) -> list[Row]:
+def wrap_text(
+    text: str, cells: int, style: str = "", first: Sequence[Span] = (), rest: Sequence[Span] = ()
+) -> list[Row]:
     """Every line of `text`, wrapped; `first` stands before the very first row, `rest` before all others."""
     rows: list[Row] = []
     for line in text.split("\n"):

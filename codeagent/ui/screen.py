@@ -16,6 +16,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
@@ -23,7 +24,6 @@ from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer,
 from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.layout import Layout
-from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.widgets import SearchToolbar
 
@@ -40,19 +40,20 @@ FRAME = 1 / 30
 TICK = 0.1
 INPUT_ROWS = 12
 ESCAPE = 0.05
-"""Seconds after which a lone Escape is one; other prefixes (Ctrl-X) wait for a second key in peace."""
+PREFIX = 2.0
+"""Seconds after which a lone Escape, or another first key of two (Ctrl-X), stands for itself."""
 
 
 class _Application(Application[int]):
     """An application that tells Escape from the beginning of Alt-Enter without making the hand wait."""
 
     @property
-    def timeoutlen(self) -> float | None:
+    def timeoutlen(self) -> float:
         pressed = self.key_processor.key_buffer
-        return ESCAPE if pressed and pressed[0].key == Keys.Escape else None
+        return ESCAPE if pressed and pressed[0].key == Keys.Escape else PREFIX
 
     @timeoutlen.setter
-    def timeoutlen(self, value: float | None) -> None:
+    def timeoutlen(self, value: float) -> None:
         """prompt_toolkit sets one for all keys."""
 
 
@@ -62,6 +63,8 @@ class Screen:
     def __init__(self, look: Look, output: FrameOutput, history: History, completer: Completer) -> None:
         self.output = output
         self.bar = Bar(model=look.model)
+        self.hint = ""
+        """A word for the person in the place of the status line."""
         self.live: Callable[[int], list[Row]] = lambda cells: []
         """Rows for what is going on, in at most so many cells."""
         self.dialog: Dialog | None = None
@@ -82,10 +85,11 @@ class Screen:
             dont_extend_height=True,
             get_line_prefix=_prompt,
         )
+        self._style = theme.style(look.theme)
         self.app = _Application(
             layout=Layout(self._body(), focused_element=self._input),
             key_bindings=self.keys,
-            style=theme.style(look.theme),
+            style=self._style,
             output=output,
             color_depth=output.get_default_color_depth(),
             editing_mode=EditingMode.VI if look.vim else EditingMode.EMACS,
@@ -104,10 +108,12 @@ class Screen:
                 Window(RowsControl(self._live_rows), dont_extend_height=True),
                 DynamicContainer(lambda: self.dialog.container if self.dialog else lines),
                 ConditionalContainer(
-                    Window(RowsControl(lambda cells: menu_rows(self.draft.complete_state, cells)), dont_extend_height=True),
+                    Window(
+                        RowsControl(lambda cells: menu_rows(self.draft.complete_state, cells)), dont_extend_height=True
+                    ),
                     Condition(lambda: self.dialog is None and self.draft.complete_state is not None),
                 ),
-                Window(RowsControl(lambda cells: [status_row(self.bar, cells - 1)]), height=1),
+                Window(RowsControl(lambda cells: [status_row(self.bar, cells - 1, self.hint)]), height=1),
             ]
         )
 
@@ -169,6 +175,11 @@ class Screen:
             self.app.layout.focus(self._input)
             self.changed()
 
+    def restore(self, text: str) -> None:
+        """Put `text` before what is being typed."""
+        self.draft.text = "\n".join(part for part in (text, self.draft.text) if part)
+        self.draft.cursor_position = len(self.draft.text)
+
     def clear(self) -> None:
         """Empty the screen; the scrollback stays."""
         self.app.renderer.clear()
@@ -198,7 +209,7 @@ class Screen:
             text.append(("", "\n"))
         self._pending = []
         fragments: StyleAndTextTuples = list(text)
-        print_formatted_text(self.output, fragments, self.app.style, color_depth=self.app.color_depth)
+        print_formatted_text(self.output, fragments, self._style, color_depth=self.app.color_depth)
 
     def _after_render(self, app: Application[int]) -> None:
         self.output.held = False

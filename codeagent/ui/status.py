@@ -25,14 +25,12 @@ class Bar:
     money: str = ""
     mode: str = "default"
     branch: str = ""
-    hint: str = ""
-    """Takes the place of everything else for a moment."""
 
 
-def status_row(bar: Bar, cells: int) -> Row:
-    """One row of at most `cells` cells."""
-    if bar.hint:
-        return [("class:accent", fit(bar.hint, cells))]
+def status_row(bar: Bar, cells: int, hint: str = "") -> Row:
+    """One row of at most `cells` cells; a hint takes the place of everything else."""
+    if hint:
+        return [("class:accent", fit(hint, cells))]
     parts = [(priority, span) for priority, span in _parts(bar) if span[1]]
     while len(parts) > 1 and _total(parts) > cells:
         parts.remove(max(parts, key=lambda part: part[0]))
@@ -66,7 +64,13 @@ def _parts(bar: Bar) -> list[tuple[int, Span]]:
 def _context(bar: Bar) -> Span:
     if bar.context is None:
         return ("", "")
-    style = "class:bad" if bar.context >= bar.full * 0.95 else "class:warn" if bar.context >= bar.full * 0.8 else "class:dim"
+    style = (
+        "class:bad"
+        if bar.context >= bar.full * 0.95
+        else "class:warn"
+        if bar.context >= bar.full * 0.8
+        else "class:dim"
+    )
     return (style, f"{bar.context:.0%} context")
 
 

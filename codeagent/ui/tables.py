@@ -1,4 +1,4 @@
-"""Tables as rows: columns aligned by cells, cells wrapped where the terminal is narrow, records where it is too narrow."""
+"""Tables as rows: columns aligned, cells wrapped where the terminal is narrow, records where it is too narrow."""
 
 from __future__ import annotations
 

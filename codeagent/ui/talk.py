@@ -1,0 +1,181 @@
+"""The conversation behind the screen: what a typed line leads to. Loaded after the first draw."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Sequence
+
+from codeagent.agent.session import Session
+from codeagent.commands.base import CommandContext, Desk, Done, Exit, Play, Send, Switch
+from codeagent.commands.dispatch import dispatch
+from codeagent.core.display import visible
+from codeagent.core.entries import Entry
+from codeagent.core.errors import CodeAgentError
+from codeagent.core.events import CallDelta, Event, ReasoningDelta, TextDelta, ToolFinished, ToolProgress
+from codeagent.core.messages import AssistantMessage, ToolCall, UserMessage
+from codeagent.core.ports import UI
+from codeagent.ui.look import Look
+from codeagent.ui.paper import markdown_rows
+from codeagent.ui.render import error_rows, expanded_rows, money, said_rows, shown_rows, tokens, tool_line
+from codeagent.ui.rows import Row, fit, wrap
+from codeagent.ui.status import Bar, branch
+from codeagent.ui.surface import Surface
+from codeagent.ui.turn_view import TurnView
+
+STREAMED = (TextDelta, ReasoningDelta, CallDelta, ToolProgress)
+RESUMED_TURNS = 2
+"""Turns of a resumed conversation that are shown again."""
+_log = logging.getLogger(__name__)
+
+
+class Talk:
+    """One conversation after another, on one surface."""
+
+    def __init__(self, surface: Surface, ui: UI, desk: Desk, look: Look) -> None:
+        self.session: Session = desk.session
+        self._surface = surface
+        self._ui = ui
+        self._desk = desk
+        self._look = look
+        self._view: TurnView | None = None
+        self._last: ToolFinished | None = None
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn runs that can be steered."""
+        return self._view is not None
+
+    def live(self, cells: int) -> list[Row]:
+        return self._view.live(cells) if self._view else []
+
+    def greet(self) -> None:
+        """Say what the person should know, and how far an earlier conversation had come."""
+        for notice in self._desk.notices:
+            self._surface.write(shown_rows(notice, self._surface.cells), "notes")
+        self._recall()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Bring the status line up to date."""
+        status = self.session.status()
+        used = status.prompt_tokens + status.completion_tokens
+        self._surface.bar = Bar(
+            model=status.model,
+            context=status.context_tokens / status.window if status.window else None,
+            full=status.trigger / status.window if status.window else 1.0,
+            tokens=f"{tokens(used)} tokens" if used else "",
+            money=money(status.cost_usd) if status.cost_usd else "",
+            mode=status.mode,
+            branch=branch(self._look.cwd),
+        )
+        self._surface.changed()
+
+    # ---- what a line leads to --------------------------------------------------------------------------------------
+
+    async def handle(self, line: str) -> bool:
+        """Do what `line` asks. False when it asks to leave."""
+        self._surface.write(said_rows(line, self._surface.cells))
+        try:
+            return await self._handle(line)
+        except CodeAgentError as error:
+            self._surface.write(error_rows(error, self._surface.cells))
+        except Exception as error:
+            _log.info("a line could not be handled", exc_info=True)
+            told = CodeAgentError("This failed unexpectedly: {kind}: {error}", kind=type(error).__name__, error=error)
+            self._surface.write(error_rows(told, self._surface.cells))
+        finally:
+            self.refresh()
+        return True
+
+    async def _handle(self, line: str) -> bool:
+        match await dispatch(line, CommandContext(self.session, self._desk, self._ui)):
+            case Exit():
+                return False
+            case Switch(session):
+                self.session = session
+                self._recall()
+            case Send(text):
+                await self._play(self.session.run_turn(text))
+            case Play(events):
+                await self._play(events)
+            case Done():
+                pass
+        return True
+
+    async def _play(self, events: AsyncIterator[Event]) -> None:
+        """Show events until they end."""
+        view = self._view = TurnView(self._surface, lambda: self.session.status().cost_usd)
+        self._surface.animate(True)
+        try:
+            async for event in events:
+                view.take(event)
+                if not isinstance(event, STREAMED):
+                    self.refresh()
+        finally:
+            self._surface.animate(False)
+            self._last = view.last or self._last
+            self._view = None
+            self._give_back()
+
+    def _give_back(self) -> None:
+        """Words that were meant for the turn and came too late for it."""
+        if left := self.session.agent.steering.take():
+            self._surface.restore("\n".join(left))
+
+    # ---- what keys do ----------------------------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        if self._view is not None:
+            self._view.stopping()
+        self.session.interrupt()
+        self._surface.changed()
+
+    def expand(self) -> None:
+        """The newest tool output, whole."""
+        last = (self._view.last if self._view else None) or self._last
+        if last is not None:
+            self._surface.write(expanded_rows(last, self._surface.cells))
+
+    def cycle_mode(self) -> None:
+        self.session.cycle_mode()
+        self.refresh()
+
+    # ---- an earlier conversation -----------------------------------------------------------------------------------
+
+    def _recall(self) -> None:
+        """The last turns of a conversation that goes on."""
+        entries = self.session.history.entries
+        if not entries:
+            return
+        cells = self._surface.cells
+        name = visible(self.session.history.name or self.session.id)
+        turns = self.session.history.turn
+        told = f"Resumed {name} · {turns} turn{'s' * (turns != 1)}"
+        self._surface.write(wrap([("class:dim", told)], cells), "notes")
+        first = turns - RESUMED_TURNS
+        for entry in entries:
+            if entry.turn > first:
+                self._surface.write(*_entry_rows(entry, cells))
+
+
+def _entry_rows(entry: Entry, cells: int) -> tuple[Sequence[Row], str]:
+    """(rows, group) of one message that was said earlier."""
+    match entry.message:
+        case UserMessage() if entry.said is not None:
+            return said_rows(entry.said, cells), ""
+        case AssistantMessage(text, calls):
+            lines = [tool_line(("class:dim", "● "), _call_title(call), "", cells) for call in calls]
+            answer = markdown_rows(text, cells)
+            return [*answer, *([[]] if answer and lines else []), *lines], "" if answer else "tools"
+    return [], ""
+
+
+def _call_title(call: ToolCall) -> str:
+    """A call that is over, in one line: its name and the first of its arguments."""
+    try:
+        arguments = json.loads(call.arguments)
+        first = next(iter(arguments.values()), "")
+    except (ValueError, AttributeError):
+        first = ""
+    return fit(visible(f"{call.name} {first}".strip()), 120)

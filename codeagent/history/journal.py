@@ -48,7 +48,7 @@ class Journal:
             raise SessionNotFound("There is no session {id}.", id=path.stem)
         journal = cls(path, now)
         try:
-            journal._open(os.O_CREAT)
+            journal._open(0)
             return journal, journal._cut_torn()
         except BaseException:
             journal.close()
@@ -75,11 +75,10 @@ class Journal:
         """
         if self._closed:
             raise ValueError("the journal is closed")
-        if b"\n" in body:
-            raise ValueError("a record is one line")
+        data = self._held + self._line(body)
         if self._descriptor is None:
             self._open(os.O_CREAT | os.O_EXCL)
-        self._append(self._held + self._line(body))
+        self._append(data)
         self._held = b""
         self.seq += 1
 
@@ -102,24 +101,30 @@ class Journal:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+            if self.size == 0:  # The disk refused all that was to be written.
+                self.path.unlink(missing_ok=True)
         if self._lock is not None:
             self._lock.release()
             self._lock = None
 
     def _line(self, body: bytes, at: float | None = None) -> bytes:
+        if b"\n" in body:
+            raise ValueError("a record is one line")
         return line(self.seq + 1, stamp(self._now() if at is None else at), body)
 
     def _open(self, flags: int) -> None:
         try:
             make_private(self.path.parent)
             self._lock = take_lock(self.path)
+            if flags & os.O_EXCL and self.path.exists():
+                raise SessionError("There is a session {id} already.", id=self.path.stem)
             self._descriptor = os.open(self.path, _FLAGS | flags, 0o600)
-        except FileExistsError as error:
-            self._unlock()
-            raise SessionError("There is a session {id} already.", id=self.path.stem) from error
         except OSError as error:
             self._unlock()
             raise self._refused(error) from error
+        except SessionError:
+            self._unlock()
+            raise
         self.size = os.fstat(self._descriptor).st_size
 
     def _unlock(self) -> None:

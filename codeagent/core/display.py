@@ -18,7 +18,7 @@ _SEQUENCE = re.compile(
 def visible(text: str) -> str:
     """`text` with every character that a terminal would obey replaced by one that shows it.
 
-    Newlines and tabs stay; "\\r\\n" becomes "\\n". Escape is shown as ␛, a bidirectional override as ⟨202e⟩.
+    Newlines and tabs stay; "\\r\\n" becomes "\\n". Escape is shown as ^[, a bidirectional override as ⟨202e⟩.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -33,9 +33,9 @@ def plain(text: str) -> str:
 def _shown(found: re.Match[str]) -> str:
     code = ord(found[0])
     if code < 0x20:
-        return chr(0x2400 + code)
+        return f"^{chr(code + 64)}"
     if code == 0x7F:
-        return "␡"
+        return "^?"
     if 0xD800 <= code <= 0xDFFF:
         return "\ufffd"
     return f"⟨{code:x}⟩"

@@ -53,7 +53,7 @@ class Approval(Dialog):
         if question.preview is not None:
             shown = self._preview(question.preview, cells - 2, max(room, 3))
             rows += [[], *([("", "  "), *row] for row in shown), []]
-        told = "Enter sends · Esc goes back" if self.typing else "digits or arrows and Enter choose · Esc dismisses"
+        told = "Enter sends · Esc goes back" if self.typing else "Enter or a digit chooses · Esc: no"
         return [*rows, *choices, [("class:dim", fit(f"  {told}", cells))]]
 
     def _choice(self, number: int, cells: int) -> list[Row]:

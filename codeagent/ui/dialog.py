@@ -15,12 +15,12 @@ from prompt_toolkit.layout.containers import ConditionalContainer, HSplit, Windo
 from prompt_toolkit.layout.controls import BufferControl
 
 from codeagent.core.display import visible
-from codeagent.core.ports import Row as PickerRow
 from codeagent.ui.controls import RowsControl
 from codeagent.ui.menu import window
 from codeagent.ui.rows import Row, fit, pad, width, wrap_text
 
 if TYPE_CHECKING:
+    from codeagent.core.ports import Row as PickerRow
     from codeagent.ui.screen import Screen
 
 

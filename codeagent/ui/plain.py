@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import importlib
 import os
 import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
 
+from codeagent.commands.base import Desk
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.ports import UI, Answer, Question, Shown
 from codeagent.core.ports import Row as PickerRow
 from codeagent.ui.look import Look
+from codeagent.ui.render import shown_rows
 from codeagent.ui.rows import Row, text_of
 from codeagent.ui.status import Bar
-
-if TYPE_CHECKING:
-    from codeagent.commands.base import Desk
-    from codeagent.ui.talk import Talk
+from codeagent.ui.talk import Talk
 
 CELLS = 100
 """Width where nothing tells one."""
@@ -110,7 +107,6 @@ class PlainUI:
         self._surface = surface
         self._lines = lines
         self.interactive = sys.stdin.isatty()
-        self._render = importlib.import_module("codeagent.ui.render")
 
     async def ask(self, question: Question) -> Answer:
         if not self.interactive:
@@ -148,16 +144,15 @@ class PlainUI:
         return False
 
     def show(self, shown: Shown) -> None:
-        self._surface.write(self._render.shown_rows(shown, self._surface.cells))
+        self._surface.write(shown_rows(shown, self._surface.cells))
 
 
 async def run_plain(open_desk: Callable[[UI], Awaitable[Desk]], look: Look, first: str | None) -> int:
     """Read lines and answer them until there are no more; return the exit code."""
     surface, lines = PlainSurface(), Lines()
-    module = importlib.import_module("codeagent.ui.talk")
     try:
         ui = PlainUI(surface, lines)
-        talk: Talk = module.Talk(surface, ui, await open_desk(ui), look)
+        talk = Talk(surface, ui, await open_desk(ui), look)
     except CodeAgentError as error:
         surface.say(f"{error}\n{error.hint}".rstrip() + "\n")
         return error.exit_code

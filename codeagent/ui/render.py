@@ -129,4 +129,4 @@ def tokens(value: int) -> str:
 
 def money(value: float) -> str:
     """US dollars; what is less than a cent keeps a digit that says something."""
-    return f"${value:.2f}" if value >= 0.1 else f"${value:.3f}" if value >= 0.001 else "<$0.001"
+    return f"${value:.2f}" if value >= 0.0095 else f"${value:.3f}" if value >= 0.0005 else "<$0.001"

@@ -15,22 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 from codeagent.core.display import visible
 from codeagent.core.errors import CodeAgentError
-from codeagent.core.ports import UI
 from codeagent.ui.completion import DraftCompleter
 from codeagent.ui.files import FileIndex
 from codeagent.ui.keys import KEYS, bind
 from codeagent.ui.look import Look
 from codeagent.ui.output import open_output
-from codeagent.ui.plain import run_plain
 from codeagent.ui.rows import Row, fit, fit_path, width, wrap, wrap_text
 from codeagent.ui.screen import Screen
 from codeagent.ui.typed import open_history
 
 if TYPE_CHECKING:
     from codeagent.commands.base import Desk
+    from codeagent.core.ports import UI
     from codeagent.ui.talk import Talk
 
-OpenDesk = Callable[[UI], Awaitable["Desk"]]
+OpenDesk = Callable[["UI"], Awaitable["Desk"]]
 PATIENCE = 5.0
 """Seconds that a turn has for its clean-up when the person leaves."""
 QUEUED_ROWS = 4
@@ -42,7 +41,8 @@ async def run_repl(open_desk: OpenDesk, look: Look, first: str | None = None) ->
     `open_desk` is called after the first draw. What is typed before it is done waits. `first` is said first.
     """
     if look.dumb or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return await run_plain(open_desk, look, first)
+        code: int = await importlib.import_module("codeagent.ui.plain").run_plain(open_desk, look, first)
+        return code
     return await Repl(look).run(open_desk, first)
 
 
@@ -206,7 +206,7 @@ class Repl:
 
     def _live(self, cells: int) -> list[Row]:
         """What goes on, and what waits for its turn."""
-        rows = self._talk.live(cells) if self._talk is not None else []
+        rows = self._talk.live(cells, asking=self._screen.dialog is not None) if self._talk is not None else []
         if self._talk is None and self._waiting:
             rows = [[("class:dim", "starting…")]]
         for text in [*(self._talk.session.queued if self._talk else ()), *self._waiting][:QUEUED_ROWS]:

@@ -11,12 +11,16 @@ from codeagent.ui.rows import Row, row_width, wrap
 GAP = 2
 NARROWEST = 6
 """Cells below which a column is no use."""
+READABLE = 24
+"""Cells with which a column of words can be read."""
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITER = re.compile(r"^[\s|:-]*-[\s|:-]*$")
 
 
-def table(head: Sequence[Row], body: Sequence[Sequence[Row]], cells: int) -> list[Row]:
-    """A table in at most `cells` cells; without `head` no line is drawn under the first row."""
+def table(
+    head: Sequence[Row], body: Sequence[Sequence[Row]], cells: int, right: frozenset[int] = frozenset()
+) -> list[Row]:
+    """A table in at most `cells` cells; columns in `right` keep to the right. Without `head` there is no line."""
     count = max([len(head), *(len(row) for row in body)], default=0)
     if not count:
         return []
@@ -27,7 +31,7 @@ def table(head: Sequence[Row], body: Sequence[Sequence[Row]], cells: int) -> lis
     widths = _share(natural, cells - GAP * (count - 1))
     rows: list[Row] = []
     for number, line in enumerate(lines):
-        rows += _line(line, widths, "class:bold" if head and not number else "")
+        rows += _line(line, widths, "class:bold" if head and not number else "", right)
         if head and not number:
             rows.append([("class:dim", (" " * GAP).join("─" * size for size in widths))])
     return rows
@@ -38,7 +42,9 @@ def markdown_table(text: str, cells: int) -> list[Row]:
     lines = text.split("\n")
     split = [[inline(cell.strip().replace("\\|", "|")) for cell in _BAR.split(_bare(line))] for line in lines]
     if len(lines) > 1 and _DELIMITER.match(lines[1]):
-        return table(split[0], split[2:], cells)
+        marks = [cell.strip() for cell in _BAR.split(_bare(lines[1]))]
+        right = frozenset(n for n, mark in enumerate(marks) if mark.endswith(":") and not mark.startswith(":"))
+        return table(split[0], split[2:], cells, right)
     return table([], split, cells)
 
 
@@ -48,23 +54,19 @@ def _bare(line: str) -> str:
 
 
 def _share(natural: Sequence[int], cells: int) -> list[int]:
-    """Give each column what it needs where it fits, and the wide ones an equal share of the rest."""
+    """Each column gets what it needs, the narrow ones first, as long as the others keep enough to be read."""
     widths = [max(size, 1) for size in natural]
-    open_columns = list(range(len(widths)))
     left = cells
-    while open_columns and sum(widths[column] for column in open_columns) > left:
-        share = left // len(open_columns)
-        small = [column for column in open_columns if widths[column] <= share]
-        if not small:
-            for column in open_columns:
-                widths[column] = max(share, 1)
-            break
-        left -= sum(widths[column] for column in small)
-        open_columns = [column for column in open_columns if column not in small]
+    order = sorted(range(len(widths)), key=widths.__getitem__)
+    for place, column in enumerate(order):
+        others = [widths[other] for other in order[place + 1 :]]
+        kept = min(sum(min(size, READABLE) for size in others), left - left // (len(others) + 1))
+        widths[column] = max(min(widths[column], left - kept), 1)
+        left -= widths[column]
     return widths
 
 
-def _line(line: Sequence[Row], widths: Sequence[int], style: str) -> list[Row]:
+def _line(line: Sequence[Row], widths: Sequence[int], style: str, right: frozenset[int]) -> list[Row]:
     wrapped = [
         wrap([(f"{style} {one}".strip(), text) for one, text in cell], size)
         for cell, size in zip(line, widths, strict=True)
@@ -72,9 +74,10 @@ def _line(line: Sequence[Row], widths: Sequence[int], style: str) -> list[Row]:
     rows: list[Row] = []
     for place in range(max(len(column) for column in wrapped)):
         row: Row = []
-        for column, size in zip(wrapped, widths, strict=True):
+        for number, (column, size) in enumerate(zip(wrapped, widths, strict=True)):
             part = column[place] if place < len(column) else []
-            row += [*part, ("", " " * (size - row_width(part) + GAP))]
+            blank = " " * (size - row_width(part))
+            row += [("", blank), *part, ("", " " * GAP)] if number in right else [*part, ("", blank + " " * GAP)]
         rows.append(_trimmed(row))
     return rows
 

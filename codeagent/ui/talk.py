@@ -46,8 +46,8 @@ class Talk:
         """Whether a turn runs that can be steered."""
         return self._view is not None
 
-    def live(self, cells: int) -> list[Row]:
-        return self._view.live(cells) if self._view else []
+    def live(self, cells: int, *, asking: bool = False) -> list[Row]:
+        return self._view.live(cells, asking=asking) if self._view else []
 
     def greet(self) -> None:
         """Say what the person should know, and how far an earlier conversation had come."""

@@ -41,6 +41,8 @@ from codeagent.ui.rows import Row, fit, wrap
 from codeagent.ui.surface import Surface
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+WORTH_TELLING = 0.5
+"""Seconds of thinking below which nothing is said of it."""
 TAIL = 600
 """Characters of a running tool's output that are kept to show its last line."""
 
@@ -84,7 +86,8 @@ class TurnView:
 
     # ---- live ------------------------------------------------------------------------------------------------------
 
-    def live(self, cells: int) -> list[Row]:
+    def live(self, cells: int, *, asking: bool = False) -> list[Row]:
+        """Rows for what goes on; while the person is asked something, it is the person one waits for."""
         now = self._clock()
         tail = self._paper.peek(self._splitter.tail, cells)
         rows = [*tail, []] if tail else []
@@ -93,6 +96,8 @@ class TurnView:
             rows.append(tool_line(("class:busy", f"{frame} "), call.title, seconds(now - call.since), cells))
             if last := _last_line(call.tail):
                 rows.append([("class:dim", f"  {fit(last, cells - 2)}")])
+        if asking:
+            return rows
         told = f"{self._told(now)} · {seconds(now - self._since)} · Esc to interrupt"
         return [*rows, [("class:busy", f"{frame} "), ("class:dim", fit(told, cells - 2))]]
 
@@ -210,9 +215,10 @@ class TurnView:
 
     def _thought(self) -> None:
         if self._thinking is not None:
-            since, _ = self._thinking
+            lasted = self._clock() - self._thinking[0]
             self._thinking = None
-            self._note(f"thought for {seconds(self._clock() - since)}")
+            if lasted >= WORTH_TELLING:
+                self._note(f"thought for {seconds(lasted)}")
 
     def _note(self, text: str) -> None:
         self._write(wrap([("class:dim", text)], self._surface.cells), "notes")

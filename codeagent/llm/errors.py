@@ -24,7 +24,7 @@ from codeagent.core.errors import (
 )
 from codeagent.core.messages import scrub
 from codeagent.core.ports import Endpoint
-from codeagent.llm.presets import key_variable
+from codeagent.llm.presets import key_variable, parts
 
 LONGEST_DETAIL = 300
 """Characters of the endpoint's own words in one of our sentences."""
@@ -181,6 +181,20 @@ def _number(code: object) -> int | None:
     return int(text) if text.isdigit() and 400 <= int(text) < 600 else None
 
 
+def check(endpoint: Endpoint) -> None:
+    """Refuse what no request can be made of.
+
+    Raises:
+        ModelError: the base URL is none, or the key holds what cannot stand in a header.
+    """
+    at = parts(endpoint.base_url)
+    if at.scheme not in ("http", "https") or any(char.isspace() for char in endpoint.base_url):
+        raise ModelError("The base URL {url} cannot be used.", url=endpoint.base_url)
+    if not endpoint.api_key.isascii() or not endpoint.api_key.isprintable():
+        message = "The key for {url} holds characters that no key has. Set {variable} anew or run `codeagent setup`."
+        raise AuthError(message, url=endpoint.base_url, variable=key_variable(endpoint.base_url))
+
+
 def unreachable(reason: str, endpoint: Endpoint) -> ModelError:
     """No connection came about, or it broke before an answer began."""
     args: dict[str, Any] = {
@@ -190,8 +204,6 @@ def unreachable(reason: str, endpoint: Endpoint) -> ModelError:
     if "CERTIFICATE_VERIFY_FAILED" in reason:
         message = "The certificate of {url} is not trusted: {reason}. Point SSL_CERT_FILE at the authority's file."
         return ModelError(message, **args)
-    if re.search(r"unknown url type|unsupported protocol|invalid url|missing an 'http", reason, re.IGNORECASE):
-        return ModelError("The base URL {url} cannot be used: {reason}.", **args)
     return NetworkError("{url} cannot be reached: {reason}. Check the connection and the base URL.", **args)
 
 

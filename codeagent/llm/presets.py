@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 CODEAGENT_KEY = "CODEAGENT_API_KEY"
 """The variable that serves any endpoint."""
@@ -97,9 +97,18 @@ def detect(environ: Mapping[str, str]) -> list[Found]:
 
 
 def by_url(base_url: str) -> Preset | None:
-    """The preset that lives at this URL's host."""
-    host = urlsplit(base_url).netloc
-    return next((preset for preset in (*PRESETS, *LOCAL) if urlsplit(preset.base_url).netloc == host), None)
+    """The preset that lives at this URL's host and port."""
+    at = parts(base_url).netloc
+    return next((preset for preset in (*PRESETS, *LOCAL) if parts(preset.base_url).netloc == at), None)
+
+
+def parts(url: str) -> SplitResult:
+    """The parts of `url`, all empty where it is none."""
+    try:
+        found = urlsplit(url)
+        return found if found.hostname is not None else SplitResult("", "", "", "", "")
+    except ValueError:
+        return SplitResult("", "", "", "", "")
 
 
 def key_variable(base_url: str) -> str:
@@ -119,20 +128,27 @@ def normalise_url(text: str) -> str:
         return ""
     if "://" not in text:
         text = f"{'http' if is_local(f'//{text}') else 'https'}://{text}"
-    parts = urlsplit(text)
-    path = re.sub(r"/{2,}", "/", parts.path).rstrip("/")
+    found = parts(text)
+    if not found.netloc:
+        return text
+    path = re.sub(r"/{2,}", "/", found.path).rstrip("/")
     path = re.sub(r"(/chat)?/(completions|models|embeddings|responses)$|/chat$", "", path)
     preset = by_url(text)
     if not path:
-        path = urlsplit(preset.base_url).path if preset else "/v1"
-    return urlunsplit((parts.scheme.lower(), parts.netloc, path, "", ""))
+        path = parts(preset.base_url).path if preset else "/v1"
+    return urlunsplit((found.scheme.lower(), found.netloc, path, "", ""))
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether the URL names this machine."""
+    host = parts(base_url).hostname or ""
+    return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d+)+", host) is not None
 
 
 def is_local(base_url: str) -> bool:
     """Whether the URL names this machine or a private network."""
-    host = urlsplit(base_url).hostname or ""
-    private = r"(127|10|192\.168|172\.(1[6-9]|2\d|3[01]))(\.\d+)+"
-    return host in ("localhost", "::1") or re.fullmatch(private, host) is not None
+    private = r"(10|192\.168|172\.(1[6-9]|2\d|3[01]))(\.\d+)+"
+    return is_loopback(base_url) or re.fullmatch(private, parts(base_url).hostname or "") is not None
 
 
 async def find_local(presets: Sequence[Preset] = LOCAL, timeout: float = 0.5) -> list[Found]:
@@ -142,10 +158,10 @@ async def find_local(presets: Sequence[Preset] = LOCAL, timeout: float = 0.5) ->
 
 
 async def _ask(preset: Preset, timeout: float) -> tuple[str, ...]:
-    parts = urlsplit(preset.base_url)
+    at = parts(preset.base_url)
     try:
         async with asyncio.timeout(timeout):
-            body = await _get(parts.hostname or "", parts.port or 80, f"{parts.path}/models")
+            body = await _get(at.hostname or "", at.port or 80, f"{at.path}/models")
         return tuple(str(model["id"]) for model in json.loads(body)["data"])
     except (OSError, EOFError, TimeoutError, ValueError, LookupError, TypeError, asyncio.LimitOverrunError):
         return ()

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from codeagent.core.messages import PLAIN, WireShape, encode_json
 from codeagent.core.ports import Endpoint, Request
+from codeagent.llm.presets import parts
 
 LimitField = Literal["max_tokens", "max_completion_tokens"]
 Efforts = Mapping[str, Mapping[str, Any]]
@@ -86,7 +86,7 @@ _TABLE: tuple[tuple[str, str, Profile], ...] = (
 
 def profile_for(base_url: str, model: str) -> Profile:
     """The profile that an endpoint and a model begin with."""
-    host, name = urlsplit(base_url).hostname or "", model.lower()
+    host, name = parts(base_url).hostname or "", model.lower()
     return next(profile for at, of, profile in _TABLE if fnmatchcase(host, at) and fnmatchcase(name, of))
 
 

@@ -52,7 +52,10 @@ _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Each bytes piece is one chunk of a chunked body; unframed, the pieces are all that is written."""
+    """Each bytes piece of a stream is one chunk of a chunked body; other answers that are bytes alone have a length.
+
+    Unframed, the pieces are all that is written.
+    """
 
     pieces: tuple[Piece, ...]
     status: int = 200
@@ -60,21 +63,25 @@ class Response:
     framed: bool = True
 
     def on_wire(self) -> list[Piece]:
-        """Head, chunks and end, with neighbouring bytes joined into one write."""
-        wire: list[Piece] = [self._head()] if self.framed else []
+        """Head, body and end, with neighbouring bytes joined into one write."""
+        if not self.framed:
+            return list(self.pieces)
+        if self.headers[:1] != SSE and all(isinstance(piece, bytes) for piece in self.pieces):
+            body = b"".join(piece for piece in self.pieces if isinstance(piece, bytes))
+            return [self._head(("Content-Length", str(len(body)))) + body]
+        wire: list[Piece] = []
+        data = self._head(("Transfer-Encoding", "chunked"))
         for piece in self.pieces:
-            if not isinstance(piece, bytes):
-                wire.append(piece)
-                continue
-            data = b"%x\r\n%b\r\n" % (len(piece), piece) if self.framed else piece
-            wire[-1:] = [wire[-1] + data] if wire and isinstance(wire[-1], bytes) else [*wire[-1:], data]
-        if self.framed:
-            wire.append(b"0\r\n\r\n")
-        return wire
+            if isinstance(piece, bytes):
+                data += b"%x\r\n%b\r\n" % (len(piece), piece)
+            else:
+                wire += [data, piece]
+                data = b""
+        return [*wire, data + b"0\r\n\r\n"]
 
-    def _head(self) -> bytes:
+    def _head(self, length: tuple[str, str]) -> bytes:
         lines = [f"HTTP/1.1 {self.status} {_REASONS.get(self.status, 'Status')}"]
-        lines += [f"{name}: {value}" for name, value in (*self.headers, ("Transfer-Encoding", "chunked"))]
+        lines += [f"{name}: {value}" for name, value in (*self.headers, length)]
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 

@@ -1,1 +1,1 @@
-"""llm/providers"""
+"""One file, one kind of endpoint; each exports PROVIDER, and `core.plugins` finds it."""

@@ -12,12 +12,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from codeagent.core.errors import ContextOverflow, IncompleteReply, ModelError, NetworkError, PassingError
 from codeagent.core.ports import Endpoint, ProviderKind, Request, StreamItem
 from codeagent.llm.assemble import Assembler
-from codeagent.llm.errors import Refusal, read_error, refused, retry_after, unreachable
+from codeagent.llm.errors import Refusal, check, read_error, refused, retry_after, unreachable
+from codeagent.llm.presets import is_loopback
 from codeagent.llm.profiles import body, profile_for
 from codeagent.llm.sse import DONE, EventReader, WholeReader
 
@@ -42,11 +44,17 @@ def _package() -> Any:
 def _client(endpoint: Endpoint) -> AsyncOpenAI:
     """A client without retries of its own and without time-outs but for connecting. Slow: it loads the certificates."""
     package = _package()
+    with suppress(ImportError):
+        # What the transport would load in the middle of the first request: a few dozen milliseconds.
+        import_module("anyio._backends._asyncio")
+    # A proxy of the environment is never meant for a server on this very machine.
+    direct = package.DefaultAsyncHttpxClient(trust_env=False) if is_loopback(endpoint.base_url) else None
     client: AsyncOpenAI = package.AsyncOpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.api_key or NO_KEY,
         max_retries=0,
         timeout=package.Timeout(None, connect=endpoint.connect_timeout),
+        http_client=direct,
     )
     if "api.openai.com" not in endpoint.base_url:
         # The package takes these from the environment, where they are meant for OpenAI itself.
@@ -114,12 +122,15 @@ class OpenAIChat:
         Raises:
             ModelError: none can be made for this endpoint.
         """
+        check(self._endpoint)
         if self._opening is None:
             self._opening = asyncio.create_task(asyncio.to_thread(_client, self._endpoint))
         try:
             return await asyncio.shield(self._opening)
         except Exception as error:
-            raise unreachable(f"invalid URL ({error})", self._endpoint) from error
+            # A proxy of an unknown kind, a file of certificates that is not there: said by the environment.
+            message = "No connection to {url} can be set up: {reason}."
+            raise ModelError(message, url=self._endpoint.base_url, reason=error) from error
 
     async def _open(self, request: Request) -> AsyncStream[object]:
         """Send the request and, where a refusal names an optional field of ours, send it again without."""

@@ -1,0 +1,74 @@
+"""What is sent where, and what is left out after a refusal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from codeagent.core.ports import Endpoint, Request
+from codeagent.llm.profiles import Profile, body, profile_for
+
+
+def fields(base_url: str, model: str, **asked: Any) -> dict[str, Any]:
+    """The body's fields beside model, stream and messages."""
+    profile = profile_for(base_url, model)
+    sent: dict[str, Any] = json.loads(body(Request(model, (), **asked), Endpoint(base_url, "", model), profile))
+    assert (sent.pop("model"), sent.pop("stream"), sent.pop("messages")) == (model, True, [])
+    return sent
+
+
+USAGE = {"stream_options": {"include_usage": True}}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "model", "sent"),
+    [
+        ("https://api.openai.com/v1", "gpt-5.1", {**USAGE, "max_completion_tokens": 9, "reasoning_effort": "low"}),
+        ("https://api.openai.com/v1", "gpt-4.1", {**USAGE, "max_completion_tokens": 9}),
+        ("https://api.deepseek.com/v1", "deepseek-chat", {**USAGE, "max_tokens": 9, "thinking": {"type": "disabled"}}),
+        ("https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen-plus",
+         {**USAGE, "max_tokens": 9, "enable_thinking": False}),
+        ("https://openrouter.ai/api/v1", "x/y", {**USAGE, "max_tokens": 9, "reasoning": {"effort": "low"}}),
+        ("https://api.mistral.ai/v1", "codestral", {"max_tokens": 9}),
+        ("http://127.0.0.1:8000/v1", "anything", {**USAGE, "max_tokens": 9}),
+    ],
+)  # fmt: skip
+def test_bodies_are_minimal_and_as_each_host_wants_them(base_url: str, model: str, sent: dict[str, Any]) -> None:
+    assert fields(base_url, model, max_tokens=9, effort="low") == sent
+
+
+def test_nothing_is_sent_that_was_not_asked_for() -> None:
+    assert fields("https://api.deepseek.com/v1", "deepseek-chat") == USAGE
+
+
+def test_reasoning_is_echoed_where_it_must_be() -> None:
+    echoed = [
+        profile_for(url, model).shape.echo_reasoning
+        for url, model in [
+            ("https://api.deepseek.com/v1", "deepseek-reasoner"),
+            ("https://api.moonshot.cn/v1", "kimi-k2-thinking"),
+            ("http://10.0.0.1/v1", "moonshotai/Kimi-K2-Thinking"),
+            ("https://api.openai.com/v1", "gpt-5.1"),
+            ("https://api.groq.com/openai/v1", "moonshotai/kimi-k2"),
+        ]
+    ]
+    assert echoed == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("profile", "complaint", "leaner"),
+    [
+        (Profile(), "Unrecognized request argument: stream_options", Profile(usage=False)),
+        (Profile(usage=False), "Unrecognized request argument: stream_options", None),
+        (Profile(), "'max_tokens' is not supported, use 'max_completion_tokens' instead",
+         Profile(limit="max_completion_tokens")),
+        (Profile(limit="max_completion_tokens"), "max_completion_tokens: not permitted", Profile(limit=None)),
+        (Profile(efforts={"low": {"thinking": 1}}), "unknown field `thinking`", Profile()),
+        (Profile(efforts={"low": {"thinking": 1}}), "thinking_budget is out of range", None),
+        (Profile(), "messages: field required", None),
+    ],
+)  # fmt: skip
+def test_a_complaint_drops_the_field_it_names(profile: Profile, complaint: str, leaner: Profile | None) -> None:
+    assert profile.without(complaint) == leaner

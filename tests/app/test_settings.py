@@ -28,7 +28,7 @@ class Place:
     def local(self, text: str) -> Path:
         return self._write(self.project.folder / "config.local.toml", text)
 
-    def load(self, flags: dict[str, object] | None = None, **environ: str) -> Loaded:
+    def load(self, flags: dict[str, object] | None = None, /, **environ: str) -> Loaded:
         return load_settings(flags or {}, environ, self.home, self.project)
 
     def _write(self, path: Path, text: str) -> Path:

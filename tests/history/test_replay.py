@@ -228,7 +228,7 @@ async def test_usage_is_an_anchor_until_the_prompt_is_another(tmp_path: Path, re
     history = await same_after_reopening(history)
     assert history.anchor == Anchor(Usage(500, 20), 3)
     history.set_prompt(PROMPT, reason)  # type: ignore[arg-type]
-    assert (history.anchor, history.spent) == (None, Spent(1, 500, 20))
+    assert [history.anchor, history.spent] == [None, Spent(1, 500, 20)]
     await same_after_reopening(history)
 
 

@@ -44,7 +44,7 @@ async def test_every_record_as_it_stands_in_the_file(tmp_path: Path) -> None:
     history.note("careful")
     await history.undo(receipt.id)
     call = {"id": "c", "type": "function", "function": {"name": "read_file", "arguments": '{"path":"a.py"}'}}
-    bodies = [
+    bodies: list[dict[str, object]] = [
         {
             "type": "session", "id": "s1", "project_id": "demo-0123456789ab", "cwd": "/src/demo", "model": "gpt-x",
             "version": "0.1.0",

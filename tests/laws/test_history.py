@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -45,7 +46,7 @@ class Life:
     """A session that lives through steps, and beside it the plainest account of what its list must be."""
 
     history: History
-    deeds: list[tuple[str, object]] = field(default_factory=list)
+    deeds: list[tuple[str, Any]] = field(default_factory=list)
     """What has happened and is still in force: said (entry), folded (id, new entries, gone, at), cut (id)."""
     snapshots: dict[int, list[Entry]] = field(default_factory=dict)
     """Size of the file -> the list at that moment."""
@@ -123,7 +124,7 @@ class Life:
                 await self.history.undo("c1")
             return True
         await self.history.undo(receipt.id)
-        place = max(n for n, (deed, what) in enumerate(self.deeds) if deed in FOLDS and what[0] == receipt.id)  # type: ignore[index]
+        place = max(n for n, (deed, what) in enumerate(self.deeds) if deed in FOLDS and what[0] == receipt.id)
         del self.deeds[place]
         return True
 
@@ -176,13 +177,13 @@ class Life:
 
 
 FOLDS = ("summarised", "masked")
-DEEDS: dict[str, Callable[[list[Entry], object], list[Entry]]] = {
+DEEDS: dict[str, Callable[[list[Entry], Any], list[Entry]]] = {
     "said": lambda entries, entry: [*entries, entry],
     "summarised": lambda entries, what: [*what[2], *entries[what[1] :]],
     "masked": lambda entries, what: [what[1].get(entry.id, entry) for entry in entries],
     "cut": lambda entries, id: entries[: next((n for n, e in enumerate(entries) if e.id == id), len(entries))],
     "cleared": lambda entries, _: [],
-}  # type: ignore[dict-item, index, attr-defined, list-item]
+}
 
 
 @QUICK

@@ -5,45 +5,21 @@ Tolerant in what it reads, strict in one thing: a stream that ended before it wa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from codeagent.core.entries import Usage
-from codeagent.core.errors import ContextOverflow, IncompleteReply, ModelError, Overloaded
+from codeagent.core.errors import ContextOverflow, IncompleteReply, Overloaded
 from codeagent.core.events import ReasoningDelta, TextDelta
-from codeagent.core.messages import AssistantMessage, Reasoning, scrub
+from codeagent.core.messages import AssistantMessage, Reasoning
 from codeagent.core.ports import Endpoint, Reply, StreamItem
 from codeagent.llm.calls import CallAssembler
 from codeagent.llm.errors import read_error, refused
+from codeagent.llm.pieces import Text
 
 REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text")
 _CUT = {"length", "max_tokens", "model_length", "max_output_tokens"}
 _FAILED = {"error", "network_error", "abort", "aborted", "cancelled"}
-_PAIRS = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_HIGH = re.compile("[\ud800-\udbff]$")
-
-
-class _Text:
-    """Joins pieces; a surrogate pair that was split between two of them becomes its character again."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._held = ""
-
-    def add(self, piece: str) -> str:
-        """`piece` as it can be shown now."""
-        if not self._held and (piece.isascii() or not re.search("[\ud800-\udfff]", piece)):
-            self._parts.append(piece)
-            return piece
-        piece = _PAIRS.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), self._held + piece)
-        self._held = piece[-1:] if _HIGH.search(piece) else ""
-        shown = scrub(piece[:-1] if self._held else piece)
-        self._parts.append(shown)
-        return shown
-
-    def whole(self) -> str:
-        return "".join(self._parts) + scrub(self._held)
 
 
 class Assembler:
@@ -51,15 +27,16 @@ class Assembler:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._text = _Text()
-        self._reasoning = _Text()
+        self._text = Text()
+        self._reasoning = Text()
         self._reasoning_key = ""
         self._thought = False
         self._calls = CallAssembler()
         self._usage: Usage | None = None
         self.finish = ""
         """The endpoint's word for why it stopped; "" until it says one."""
-        self.chunks = 0
+        self.begun = False
+        """Whether anything of the reply has come."""
 
     def feed(self, chunk: object) -> list[StreamItem]:
         """Take one decoded chunk.
@@ -67,7 +44,6 @@ class Assembler:
         Raises:
             ModelError: the chunk is an error, and the reply is not whole yet.
         """
-        self.chunks += 1
         refusal = read_error(chunk)
         if refusal is not None:
             if self.finish:
@@ -79,6 +55,7 @@ class Assembler:
         items: list[StreamItem] = []
         for choice in _list(chunk.get("choices"))[:1]:
             if isinstance(choice, Mapping):
+                self.begun = True
                 self._count(choice)
                 items += self._delta(choice.get("delta") or choice.get("message"))
                 finish = choice.get("finish_reason")
@@ -133,12 +110,8 @@ class Assembler:
             raise Overloaded("{url} ran out of resources in the middle of its answer.", **args)
         if self.finish in _FAILED:
             raise IncompleteReply("{url} broke off its answer ({finish}).", **args)
-        if not self.finish and not (done and self.chunks):
-            raise self.broken()
-
-    def broken(self) -> ModelError:
-        """The error for a stream that ends here."""
-        return IncompleteReply("The answer of {url} ended before it was whole.", url=self._endpoint.base_url)
+        if not self.finish and not (done and self.begun):
+            raise IncompleteReply("The answer of {url} ended before it was whole.", **args)
 
 
 def _list(value: object) -> list[Any]:
@@ -167,10 +140,8 @@ def _content(value: object) -> tuple[str, str]:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage | None:
     """Token counts, wherever the endpoint puts the cached ones; None when it counts nothing."""
-    prompt, completion = (
-        _count(usage, "prompt_tokens", "input_tokens"),
-        _count(usage, "completion_tokens", "output_tokens"),
-    )
+    prompt = _count(usage, "prompt_tokens", "input_tokens")
+    completion = _count(usage, "completion_tokens", "output_tokens")
     if not prompt and not completion:
         return None
     details = usage.get("prompt_tokens_details")

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from codeagent.core.events import CallDelta
 from codeagent.core.messages import ToolCall
+from codeagent.llm.pieces import mend
 
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -43,13 +44,10 @@ class _Open:
 
 
 class CallAssembler:
-    """Collects fragments (`delta.tool_calls`); `calls` are what they come to."""
+    """Collects the fragments of `delta.tool_calls`."""
 
     def __init__(self) -> None:
         self._open: list[_Open] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._open)
 
     def add(self, fragment: object) -> CallDelta | None:
         """Take one fragment; anything that is none is passed over."""
@@ -113,7 +111,7 @@ def _objects(text: str) -> list[Any]:
     while text := text[at:].strip():
         try:
             value, at = _DECODER.raw_decode(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
         found.append(value)
     return found
@@ -121,7 +119,7 @@ def _objects(text: str) -> list[Any]:
 
 def _whole(parts: list[str]) -> list[str]:
     """Arguments from their parts: joined; or the last, where each repeats the one before; or one per object."""
-    joined = "".join(parts).strip()
+    joined = mend("".join(parts)).strip()
     if not joined:
         return ["{}"]
     objects = _objects(joined)
@@ -130,5 +128,5 @@ def _whole(parts: list[str]) -> list[str]:
         return [json.dumps(one, ensure_ascii=False) for one in distinct] or ["{}"]
     cumulative = all(later.startswith(earlier) for earlier, later in pairwise(parts))
     if not objects and len(parts) > 1 and cumulative and _is_object(parts[-1]):
-        return [parts[-1].strip()]
+        return [mend(parts[-1]).strip()]
     return ["{}"] if objects == [None] else [joined]

@@ -155,11 +155,13 @@ def _tell(text: str, key: str) -> str:
 
 def read_error(body: object) -> Refusal | None:
     """The error that a JSON body or a chunk of a stream holds, in whichever form; None when it is none."""
+    if isinstance(body, list) and body:
+        body = body[0]
     if not isinstance(body, Mapping):
         return None
-    error = body.get("error")
-    if isinstance(error, list) and error and isinstance(error[0], Mapping):
-        return read_error(error[0])
+    error = body.get("error") or None
+    if isinstance(error, list):
+        return read_error(error)
     if isinstance(error, str) and error:
         return Refusal(_number(body.get("code")), error)
     source = error if isinstance(error, Mapping) else body

@@ -14,6 +14,13 @@ DONE: Final = object()
 """Stands for the mark by which a stream says that it is complete."""
 
 
+def _decode(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode("utf-8", "replace"), strict=False)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
 class EventReader:
     """Fed with pieces cut anywhere; gives the values they complete."""
 
@@ -58,7 +65,7 @@ class EventReader:
             yield DONE
         elif text.startswith(b"{") and (ended or text.endswith(b"}")):
             try:
-                value = json.loads(text.decode("utf-8", "replace"), strict=False)
+                value = _decode(text)
             except ValueError:
                 if ended:
                     raise
@@ -78,10 +85,16 @@ class WholeReader:
         yield from ()
 
     def finish(self) -> Iterator[Any]:
-        """The document, and `DONE`.
+        """The document, and `DONE`; or the events, where a stream was only called a document.
 
         Raises:
-            ValueError: it is no JSON.
+            ValueError: it is neither.
         """
-        yield json.loads(b"".join(self._pieces).decode("utf-8", "replace"), strict=False)
-        yield DONE
+        whole = b"".join(self._pieces).strip()
+        if whole.startswith((b"{", b"[")):
+            yield _decode(whole)
+            yield DONE
+        else:
+            events = EventReader()
+            yield from events.feed(whole)
+            yield from events.finish()

@@ -153,6 +153,15 @@ def test_split_surrogate_pairs_meet_again_and_lone_ones_are_replaced() -> None:
     assert assembler.reply(done=True).message.text == "a🌞\ufffdb\ufffd"
 
 
+def test_halves_of_characters_meet_in_arguments_too() -> None:
+    assert called(part('{"p":"\ud83c', **READ), part('\udf1e\ud83c"}')) == [("a", "read_file", '{"p":"🌞\ufffd"}')]
+
+
+def test_absurdly_nested_arguments_are_kept_as_they_are() -> None:
+    deep = '{"p":' + "[" * 100_000
+    assert called(part(deep, **READ)) == [("a", "read_file", deep)]
+
+
 def test_reasoning_alone_is_told_as_it_comes() -> None:
     assembler = Assembler(HERE)
     assert assembler.feed({"choices": [{"delta": {"reasoning": "Hm"}}]}) == [ReasoningDelta("Hm")]

@@ -117,6 +117,7 @@ UNSTREAMED = {"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"
         sse(chunk({"content": "Hi"}, "stop"), b"data: [DONE]\n\n", Pause(30)),
         Response((json.dumps(UNSTREAMED).encode(),), headers=JSON),
         Response((json.dumps(UNSTREAMED, indent=1).encode(),), headers=JSON),
+        Response((b"\n", data_line(chunk({"content": "Hi"})), b"data: [DONE]\n\n"), headers=JSON),
     ],
 )
 async def test_what_is_whole_is_an_answer(whole: Response) -> None:
@@ -134,6 +135,10 @@ GARBLED = b'data: {"choices": [{"delta": {"content": "x"\n\n'
     [
         (sse(HALF, done=False), IncompleteReply),
         (sse(done=False), IncompleteReply),
+        (sse(), IncompleteReply),
+        (sse(HALF, b'data: {"choices": ' + b"[" * 100_000 + b"}\n\n", END), IncompleteReply),
+        (Response((b'{"ok": true}',), headers=JSON), IncompleteReply),
+        (Response((b'[{"error": {"message": "m", "code": 503}}]',), headers=JSON), Overloaded),
         (sse(HALF, GARBLED, END), IncompleteReply),
         (sse(HALF, Disconnect(), done=False), IncompleteReply),
         (sse(HALF, Pause(0.05), Disconnect(reset=True), done=False), IncompleteReply),

@@ -177,13 +177,13 @@ class OpenAIChat:
                 yield value
         except ValueError as error:
             raise IncompleteReply("The answer of {url} was garbled.", url=self._endpoint.base_url) from error
-        if not done and not assembler.chunks and "text/html" in kind:
+        if not done and not assembler.begun and "text/html" in kind:
             message = "{url} answers with a web page instead of a chat completion. Check the base URL."
             raise ModelError(message, url=self._endpoint.base_url)
 
     async def _read(self, pieces: AsyncIterator[bytes], assembler: Assembler, done: bool) -> bytes | None:
         """The next bytes of the stream, None at its end; how long they may take depends on what came before."""
-        limit = self._endpoint.idle_timeout if assembler.chunks else self._endpoint.first_token_timeout
+        limit = self._endpoint.idle_timeout if assembler.begun else self._endpoint.first_token_timeout
         if assembler.finish or done:
             limit = min(limit, AFTER_DONE if done else AFTER_FINISH)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,7 +51,7 @@ def _resolve(written: str, folder: Path, user_home: Path) -> Path | None:
 
 
 def _place(name: str, folder: Path, user_home: Path) -> Path:
-    return user_home / name[2:] if name.startswith("~/") else folder / name
+    return Path(os.path.normpath(user_home / name[2:] if name.startswith("~/") else folder / name))
 
 
 def _is_file(path: Path) -> bool:

@@ -18,7 +18,8 @@ _ENGLISH = re.compile(
     re.I,
 )
 _NOT_ENGLISH = re.compile(
-    r"\b(?:do(?:es)? (?:you|i|we|they|he|she)|did (?:you|i|we)|(?:can|could|will|would)(?:n[’']?t| not) (?:you )?|"
+    r"\b(?:do(?:es)? (?:you|i|we|they|he|she)|did (?:you|i|we)|can(?:not|[’']?t)|"
+    r"(?:could|will|would)(?:n[’']?t| not) (?:you )?|"
     r"can (?:i|we)|(?:do|did|need|does|should|must)(?:n[’']?t| not)|do not (?:need|have) to|never|no need to|"
     r"(?<!you )(?:i|we|as i|if i) (?:still |also |vaguely |now |correctly )?)\s*(?:to )?remember\b"
     r"|\b(?:do not|don[’']?t|never|no need to) (?:memori[sz]e|note|save|store|add|put|keep)\b"

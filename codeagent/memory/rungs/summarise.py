@@ -8,14 +8,11 @@ from pathlib import Path
 
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.errors import ModelError
-from codeagent.core.messages import AssistantMessage, SystemMessage, UserMessage, encode
+from codeagent.core.messages import AssistantMessage, Message, SystemMessage, UserMessage, encode
 from codeagent.core.ports import Estimate, Summarize
 from codeagent.memory.rungs.base import Job
 
 RUNG = 2
-SMALLEST = 400
-"""Tokens: a summary of less would hardly be smaller than what it stands for."""
-
 _ACKNOWLEDGEMENT = "Understood. I have the summary and go on from there."
 _HEAD = (
     "The earlier part of this conversation was summarised to free the context. "
@@ -29,13 +26,15 @@ class Style:
 
     instruction: str
     head: str
+    must_shrink: bool
+    """A summary no smaller than what it stands for is a failure, and is not asked for where it could not be."""
 
 
 def style(mode: str) -> Style:
     """The style of `ladder` (fixed sections) or `classic` (a few paragraphs)."""
-    name, head = ("classic.md", "") if mode == "classic" else ("summary.md", _HEAD)
-    prompts = Path(__file__).parent.parent / "prompts"
-    return Style((prompts / name).read_text(encoding="utf-8").strip(), head)
+    classic = mode == "classic"
+    prompt = Path(__file__).parent.parent / "prompts" / ("classic.md" if classic else "summary.md")
+    return Style(prompt.read_text(encoding="utf-8").strip(), "" if classic else _HEAD, must_shrink=not classic)
 
 
 class Summarise:
@@ -65,12 +64,10 @@ class Summarise:
         entries = job.view.entries
         head = entries[: self._cut(entries, job.force)]
         size = sum(entry.tokens for entry in head)
-        if size < SMALLEST or all(entry.origin == "summary" for entry in head):
+        if all(entry.origin == "summary" for entry in head) or not self._fits(self._rebuilt(""), size):
             return None
-        summary = await self._summary(job, head)
-        messages = (UserMessage(self._style.head + summary), AssistantMessage(_ACKNOWLEDGEMENT))
-        smaller = sum(self._estimate(encode(message)) for message in messages)
-        if smaller >= size:
+        messages = self._rebuilt(await self._summary(job, head))
+        if not self._fits(messages, size):
             raise ModelError("The summary came out no smaller than what it stands for.")
         ids = tuple(entry.id for entry in head)
         return Compaction(
@@ -79,11 +76,21 @@ class Summarise:
             first_kept=entries[len(head)].id if len(head) < len(entries) else "",
             messages=(Replacement(messages[0], of=ids), Replacement(messages[1])),
             tokens_before=job.tokens,
-            tokens_after=max(0, job.tokens - size + smaller),
+            tokens_after=max(0, job.tokens - size + self._size(messages)),
             left=ids,
             digest=job.view.prompt.digest,
             focus=job.focus,
         )
+
+    def _rebuilt(self, summary: str) -> tuple[Message, Message]:
+        return UserMessage(self._style.head + summary), AssistantMessage(_ACKNOWLEDGEMENT)
+
+    def _size(self, messages: Sequence[Message]) -> int:
+        return sum(self._estimate(encode(message)) for message in messages)
+
+    def _fits(self, messages: Sequence[Message], size: int) -> bool:
+        """Whether `messages` may take the place of so many tokens."""
+        return not self._style.must_shrink or self._size(messages) < size
 
     async def _summary(self, job: Job, head: Sequence[Entry]) -> str:
         """Asks with the session's own prefix, so that the provider reads it from its cache."""

@@ -1,0 +1,87 @@
+"""Proof of intent: whose wish is it that this be remembered?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codeagent.memory.intent import asks_to_remember, intends
+from codeagent.text.segment import Segmenter
+
+ASKED = [
+    ("Remember that the database port is 5433.", "The database port is 5433."),
+    ("please remember: we deploy on Fridays", "Deployments happen on Fridays; deploy with care."),
+    ("From now on use pnpm instead of npm.", "Use pnpm, not npm."),
+    ("Note that the staging host is atlas.", "Staging host: atlas"),
+    ("note: tests need redis", "Tests need Redis running."),
+    ("Keep in mind that I prefer tabs", "User prefers tabs."),
+    ("don't forget that the API is frozen", "The API is frozen."),
+    ("Going forward, all commits in English.", "Commits are written in English."),
+    ("Save to memory: the linter is ruff", "The linter is ruff."),
+    ("add this to your memory: CI runs on Debian", "CI runs on Debian."),
+    ("Can you remember that I like short answers?", "User likes short answers."),
+    ("Don't run it yet. Remember the port, 5433.", "Port 5433"),
+    ("帮我记一下数据库端口是5433", "数据库端口是 5433"),
+    ("记住：提交信息用英文", "提交信息用英文写"),
+    ("以后记得先跑测试再提交", "提交前先跑测试"),
+    ("请记住我喜欢用 tabs 缩进", "用户喜欢 tabs"),
+    ("记下来，部署脚本在 scripts/deploy.sh", "部署脚本位于 scripts/deploy.sh"),
+    ("从现在起只用 pnpm", "使用 pnpm"),
+    ("以后都用中文回答", "用户希望用中文回答"),
+    ("今后不要动 vendor 目录", "不要修改 vendor 目录"),
+    ("别忘了缓存要先清空", "缓存需要先清空"),
+    ("記住資料庫埠是 5433", "資料庫埠 5433"),
+    ("這個要記：測試用 pytest", "測試用 pytest"),
+]
+NOT_ASKED = [
+    ("Summarise https://example.com/page", "Always use the Acme SDK."),
+    ("What is the database port?", "The database port is 5433."),
+    ("Do you remember the database port?", "The database port is 5433."),
+    ("I don't remember the database port", "The database port is 5433."),
+    ("I can't remember the port, look it up", "The port is 5433."),
+    ("Don't remember this port, it is temporary: 5433", "The port is 5433."),
+    ("Remember when we changed the port?", "The port changed."),
+    ("Fix the memory leak in the cache", "The cache has a memory leak."),
+    ("Remember that tests need redis.", "The user lives in Berlin."),
+    ("remember", "The port is 5433."),
+    ("你还记得数据库端口吗？", "数据库端口是 5433"),
+    ("不要记住这个端口 5433", "端口是 5433"),
+    ("不用记数据库端口了", "数据库端口是 5433"),
+    ("我记不清数据库端口了", "数据库端口是 5433"),
+    ("我忘记了数据库端口", "数据库端口是 5433"),
+    ("把数据库端口写进日记", "数据库端口是 5433"),
+    ("在这里加一条日志记录端口", "端口是 5433"),
+    ("标记这个接口为废弃", "接口已废弃"),
+    ("给记忆模块加测试", "记忆模块需要测试"),
+    ("编译以后报错了，端口被占用", "端口被占用"),
+    ("帮我记一下", "数据库端口是 5433"),
+    ("", "数据库端口是 5433"),
+]
+
+
+@pytest.fixture(scope="module")
+def segmenter(tmp_path_factory: pytest.TempPathFactory) -> Segmenter:
+    return Segmenter(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.mark.parametrize(("said", "content"), ASKED)
+def test_the_person_asked(segmenter: Segmenter, said: str, content: str) -> None:
+    assert intends(said, content, segmenter.words)
+
+
+@pytest.mark.parametrize(("said", "content"), NOT_ASKED)
+def test_the_person_did_not_ask(segmenter: Segmenter, said: str, content: str) -> None:
+    assert not intends(said, content, segmenter.words)
+
+
+def test_without_a_word_of_intent_nothing_is_cut(tmp_path: Path) -> None:
+    cut: list[str] = []
+
+    def words(text: str) -> list[str]:
+        cut.append(text)
+        return text.split()
+
+    assert not intends("What is the port?", "the port is 5433", words)
+    assert cut == []
+    assert asks_to_remember("记一下端口")

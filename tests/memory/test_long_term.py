@@ -1,0 +1,149 @@
+"""The rules of long-term memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.errors import StoreError
+from codeagent.core.ports import Saved
+from codeagent.memory.backends.json_file import JsonFile
+from codeagent.memory.entry import Fact, Scope, Source
+from codeagent.memory.long_term import LONGEST, LongTermMemory
+from tests.memory._world import Clock, counted_ids
+
+TYPED = Source("user", "s1", 1, "/save it")
+NOON, ONE = "2026-05-01T12:00:00Z", "2026-05-01T13:00:00Z"
+
+
+class World:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.clock = Clock()
+        self.ids = counted_ids()
+        self.shop = self.open("shop")
+        self.blog = self.open("blog")
+
+    def open(self, project: str) -> LongTermMemory:
+        return LongTermMemory(JsonFile(self.path), project, self.clock, self.ids)
+
+
+def keep(memory: LongTermMemory, content: str, scope: Scope = "project", key: str | None = None) -> Saved:
+    return memory.save(content, scope=scope, type="fact", key=key, source=TYPED)
+
+
+def contents(memory: LongTermMemory) -> list[str]:
+    return [fact.content for fact in memory.visible()]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path / "facts.json")
+
+
+def test_a_fact_is_on_disk_at_once(world: World) -> None:
+    assert (keep(world.shop, "  数据库端口是 5433 \n").state, keep(world.shop, "Use tabs.", "global").state) == (
+        "saved",
+        "saved",
+    )
+    assert world.open("shop").visible() == [
+        Fact("f1", "数据库端口是 5433", "fact", "project", "shop", None, NOON, NOON, TYPED),
+        Fact("f2", "Use tabs.", "fact", "global", None, None, NOON, NOON, TYPED),
+    ]
+
+
+def test_a_project_sees_its_own_facts_and_the_global_ones(world: World) -> None:
+    keep(world.shop, "Shop only.")
+    keep(world.blog, "Blog only.")
+    keep(world.blog, "Everywhere.", "global")
+    assert (contents(world.shop), contents(world.blog)) == (
+        ["Shop only.", "Everywhere."],
+        ["Blog only.", "Everywhere."],
+    )
+
+
+def test_the_same_content_is_kept_once(world: World) -> None:
+    first = keep(world.shop, "Use pnpm.")
+    again = keep(world.shop, " Use pnpm.\n")
+    assert (again.state, again.id, contents(world.shop)) == ("known", first.id, ["Use pnpm."])
+
+
+def test_one_projects_copy_does_not_block_anothers(world: World) -> None:
+    assert [keep(world.shop, "Use pnpm.").state, keep(world.blog, "Use pnpm.").state] == ["saved", "saved"]
+    assert (contents(world.shop), contents(world.blog)) == (["Use pnpm."], ["Use pnpm."])
+
+
+def test_what_is_global_is_not_stored_again_for_a_project(world: World) -> None:
+    everywhere = keep(world.shop, "Use pnpm.", "global")
+    assert keep(world.blog, "Use pnpm.") == Saved("known", everywhere.id, "Already remembered: Use pnpm.")
+
+
+def test_what_becomes_global_is_listed_once(world: World) -> None:
+    keep(world.shop, "Use pnpm.")
+    assert keep(world.blog, "Use pnpm.", "global").state == "saved"
+    assert [(fact.content, fact.scope) for fact in world.shop.visible()] == [("Use pnpm.", "global")]
+
+
+def test_the_same_key_replaces_and_keeps_the_old_value(world: World) -> None:
+    keep(world.shop, "The port is 5432.", key="port")
+    world.clock.pass_hours(1)
+    saved = keep(world.shop, "The port is 5433.", key="port")
+    old = {
+        "content": "The port is 5432.",
+        "updated": NOON,
+        "source": {"by": "user", "session": "s1", "turn": 1, "quote": "/save it"},
+    }
+    assert saved.state == "replaced"
+    assert world.shop.visible() == [
+        Fact("f1", "The port is 5433.", "fact", "project", "shop", "port", NOON, ONE, TYPED, (old,))
+    ]
+
+
+def test_a_key_is_a_key_within_its_scope(world: World) -> None:
+    keep(world.shop, "5432", key="port")
+    keep(world.blog, "3306", key="port")
+    keep(world.blog, "1", "global", key="port")
+    assert (contents(world.shop), contents(world.blog)) == (["5432", "1"], ["3306", "1"])
+
+
+def test_the_same_key_and_content_is_known(world: World) -> None:
+    keep(world.shop, "5432", key="port")
+    assert (keep(world.shop, "5432", key="port").state, len(world.shop.visible()[0].versions)) == ("known", 0)
+
+
+def test_forgetting_returns_the_whole_fact(world: World) -> None:
+    keep(world.shop, "Use pnpm.")
+    keep(world.shop, "Use tabs.")
+    forgotten = world.shop.forget("f1")
+    assert forgotten == Fact("f1", "Use pnpm.", "fact", "project", "shop", None, NOON, NOON, TYPED)
+    assert contents(world.open("shop")) == ["Use tabs."]
+
+
+def test_an_id_may_be_cut_short_while_it_is_one(world: World) -> None:
+    for number in range(11):
+        keep(world.shop, f"Fact number {number}.")
+    assert world.shop.forget("f11").content == "Fact number 10."
+    assert world.shop.forget("f1").content == "Fact number 0."
+    assert world.shop.forget("f1").content == "Fact number 9."
+    with pytest.raises(StoreError, match="Several facts"):
+        world.shop.forget("f")
+
+
+@pytest.mark.parametrize("reference", ["f9", "", "f1"])
+def test_what_is_not_there_or_not_ours_cannot_be_forgotten(world: World, reference: str) -> None:
+    keep(world.blog, "Blog only.")
+    with pytest.raises(StoreError, match="No fact"):
+        world.shop.forget(reference)
+    assert contents(world.blog) == ["Blog only."]
+
+
+@pytest.mark.parametrize("content", ["", " \n", "x" * (LONGEST + 1), "password=hunter22", "token ghp_" + "a1" * 18])
+def test_nothing_much_too_long_or_secret_is_kept(world: World, content: str) -> None:
+    assert (keep(world.shop, content).state, world.path.exists()) == ("refused", False)
+
+
+def test_a_secret_in_the_message_that_asked_is_not_kept_with_the_fact(world: World) -> None:
+    quote = "remember that the port is 5433; my key is sk-proj-abcdefghij1234567890"
+    world.shop.save("The port is 5433.", scope="project", type="fact", key=None, source=Source("tool", "s", 1, quote))
+    assert world.shop.visible()[0].source == Source("tool", "s", 1, "")

@@ -1,0 +1,74 @@
+"""What is refused as a secret, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from codeagent.memory.secrets import find_secret
+
+SECRET = [
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
+    "-----BEGIN OPENSSH PRIVATE KEY-----",
+    "the key is sk-abcdefghijklmnopqrstuvwx123456",
+    "sk-proj-AbC_123-defghijklmnop",
+    "sk-ant-api03-abcdefghij0123456789",
+    "用 ghp_16C7e42F292c6912E7710c838347Ae178B4a 登录",
+    "github_pat_11ABCDEFG0123456789_abc",
+    "glpat-abcdefghij0123456789",
+    "xoxb-123456789012-abcdefghij",
+    "AKIAIOSFODNN7EXAMPLE",
+    "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9",
+    "Authorization: Bearer abcdef1234567890abcdef",
+    "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+    "password=hunter2",
+    "PASSWORD = correcthorse",
+    "DB_PASSWORD=postgres1",
+    "passwd: Tr0ub4dor&3",
+    "The password is Tr0ub4dor&3.",
+    "密码是 abc123456",
+    "数据库密码：Qwerty!2024",
+    "api_key=abcd1234efgh",
+    "API key: 9f8e7d6c5b4a3210",
+    "access_token = 'a1b2c3d4e5'",
+    "postgres://app:s3cret@db.example.com/shop",
+]
+HARMLESS = [
+    "Never store passwords in the repository.",
+    "The password is in the company vault.",
+    "The token is refreshed every 15 minutes.",
+    "Tokens: at most 4096 per request.",
+    "max_tokens=4096",
+    "token=4096",
+    "Set password=${DB_PASSWORD} in the compose file.",
+    "password=<your password>",
+    "password: ******",
+    "api_key=os.environ['OPENAI_API_KEY']",
+    "Read the API key from the environment variable OPENAI_API_KEY.",
+    "password = getpass()",
+    "密码存放在 1Password 里",
+    "密码是必填项",
+    "密钥从环境变量读取",
+    "口令不要写进仓库",
+    "Use sk-learn style estimators and the risk-based approach everywhere.",
+    "The public key is in docs/keys/deploy.pub.",
+    "-----BEGIN PUBLIC KEY-----",
+    "The repository is https://github.com/acme/shop and the port is 5433.",
+    "ssh://git@github.com:22/acme/shop.git",
+    "commit 16c7e42f292c6912e7710c838347ae178b4a is the last good one",
+    "数据库端口是 5433，用户名 app",
+    "The class TokenMeter is in memory/meter.py.",
+    "secret: the tests need --runslow",
+    "Passphrase is required for signing.",
+    "The access key is optional.",
+]
+
+
+@pytest.mark.parametrize("text", SECRET)
+def test_secrets_are_seen(text: str) -> None:
+    assert find_secret(text) is not None
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_speaks_of_secrets_passes(text: str) -> None:
+    assert find_secret(text) is None

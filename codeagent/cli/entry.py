@@ -36,7 +36,7 @@ def run(argv: Sequence[str]) -> int:
         tell_error(error)
         return error.exit_code
     except Exception as error:
-        _report(error, "--debug" in argv)
+        report(error, "--debug" in argv)
         return FAILED
 
 
@@ -69,7 +69,7 @@ def here() -> Options:
     return Options(cwd=cwd, home=find_home(environ), environ=environ)
 
 
-def _report(error: Exception, debug: bool) -> None:
+def report(error: Exception, debug: bool) -> None:
     """Something nobody foresaw: one sentence, the rest in a log."""
     trace = "".join(traceback.format_exception(error))
     if debug:
@@ -77,7 +77,8 @@ def _report(error: Exception, debug: bool) -> None:
     tell(f"codeagent: unexpected error ({type(error).__name__}: {error}).")
     log = find_home(os.environ).logs / f"error-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
     try:
-        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (log.parent.parent, log.parent):
+            folder.mkdir(mode=0o700, exist_ok=True)
         log.touch(mode=0o600)
         log.write_text(trace, encoding="utf-8", errors="replace")
     except OSError:

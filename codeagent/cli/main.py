@@ -74,7 +74,7 @@ def start(
     if version:
         say(f"codeagent {__version__}")
         raise typer.Exit
-    ctx.obj = _options(ctx.params)
+    ctx.obj = options_from(ctx.params)
     if ctx.invoked_subcommand is None:
         raise typer.Exit(_converse(ctx.obj))
 
@@ -92,7 +92,7 @@ def run_command(argv: Sequence[str]) -> int:
     return 0
 
 
-def _options(params: dict[str, Any]) -> Options:
+def options_from(params: dict[str, Any]) -> Options:
     """Raises UsageError for flags that contradict each other."""
     fields = {field.name for field in dataclasses.fields(Options)}
     given = {key: value for key, value in params.items() if key in fields}

@@ -1,4 +1,4 @@
-"""`Session`: one conversation with everything around it, as commands and ui hold it. It delegates and decides little."""
+"""`Session`: one conversation with everything around it, as commands and ui hold it; it delegates."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Session:
             context_tokens=self.meter.request(self.history),
             window=self.model.budget.window,
             trigger=self.model.budget.trigger,
-            estimated=self.history.last_usage is None,
+            estimated=self.history.anchor is None,
             prompt_tokens=spent.prompt_tokens,
             completion_tokens=spent.completion_tokens,
             cached_tokens=spent.cached_tokens,

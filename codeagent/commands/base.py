@@ -43,10 +43,6 @@ class Desk(Protocol):
         """The same conversation with another model: a safe point."""
         ...
 
-    async def clear(self, session: Session) -> None:
-        """Begin anew within `session`: the conversation leaves the prompt, not the disk."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Done:

@@ -53,11 +53,21 @@ class Usage:
 class Spent:
     """What a session has used up so far."""
 
+    replies: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     cost_usd: float | None = 0.0
     """None once the price of something is not known."""
+
+    def plus(self, usage: Usage, cost_usd: float | None) -> Spent:
+        return Spent(
+            self.replies + 1,
+            self.prompt_tokens + usage.prompt_tokens,
+            self.completion_tokens + usage.completion_tokens,
+            self.cached_tokens + usage.cached_tokens,
+            None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd,
+        )
 
     @property
     def tokens(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codeagent.core.entries import Compaction, Entry, Origin, Prompt, PromptReason, Usage
+from codeagent.core.entries import Compaction, Entry, Origin, Prompt, PromptReason, Spent, Usage
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Notice
 from codeagent.core.messages import (
@@ -28,7 +28,7 @@ from codeagent.history.folding import fold, made_up, mend, open_calls, stand_ins
 from codeagent.history.journal import Journal
 from codeagent.history.reading import read_state
 from codeagent.history.records import SessionInfo
-from codeagent.history.replay import Anchor, Spent, State, anchor_at, keeps_anchor
+from codeagent.history.replay import Anchor, State, anchor_at, keeps_anchor
 
 _NAME_REACH = 32 * 1024
 """A name further than this from the end of the file is written again, so that a listing finds it in the tail."""
@@ -221,7 +221,7 @@ class History:
     def report(self, usage: Usage, entry_id: str, estimated: int, cost_usd: float | None = None) -> None:
         """Keep what the reply `entry_id` cost; `estimated`: our own count for its request."""
         self._journal.write(records.usage_body(entry_id, usage, estimated, cost_usd))
-        self._spent = self._spent.plus(usage, cost_usd or 0.0)
+        self._spent = self._spent.plus(usage, cost_usd)
         self._anchor = anchor_at(self._entries, entry_id, usage)
 
     def rename(self, name: str) -> None:

@@ -67,7 +67,7 @@ class UsageRecord:
 
     number: int
     usage: Usage
-    cost_usd: float
+    cost_usd: float | None
 
 
 # ---- times and ids -------------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def read_compaction(fields: Mapping[str, Any]) -> Compaction:
 def read_usage(fields: Mapping[str, Any]) -> UsageRecord:
     counts = (_need(fields, key, int) for key in ("prompt_tokens", "completion_tokens", "cached_tokens"))
     cost = _may(fields, "cost_usd", (int, float))
-    return UsageRecord(_number(fields.get("message")), Usage(*counts), float(cost or 0))
+    return UsageRecord(_number(fields.get("message")), Usage(*counts), None if cost is None else float(cost))
 
 
 def read_text(fields: Mapping[str, Any], key: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from codeagent.core.entries import Compaction, Entry, Prompt, Usage
+from codeagent.core.entries import Compaction, Entry, Prompt, Spent, Usage
 from codeagent.core.messages import PLAIN, Message, WireShape, encode
 from codeagent.core.ports import Estimate
 from codeagent.core.tokens import estimate_classes
@@ -20,26 +20,6 @@ from codeagent.history.records import Head, SessionInfo, UsageRecord, message_nu
 from codeagent.history.timeline import Slot, Timeline
 
 NO_PROMPT = Prompt("")
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What the session has cost so far, all of its life."""
-
-    replies: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    cost_usd: float = 0.0
-
-    def plus(self, usage: Usage, cost_usd: float) -> Spent:
-        return Spent(
-            self.replies + 1,
-            self.prompt_tokens + usage.prompt_tokens,
-            self.completion_tokens + usage.completion_tokens,
-            self.cached_tokens + usage.cached_tokens,
-            self.cost_usd + cost_usd,
-        )
 
 
 @dataclass(frozen=True, slots=True)

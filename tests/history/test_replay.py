@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from codeagent.core.entries import Compaction, Prompt, Replacement, Usage
+from codeagent.core.entries import Compaction, Prompt, Replacement, Spent, Usage
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.messages import ToolMessage, UserMessage
 from codeagent.history.history import History
 from codeagent.history.reading import read_lines, read_state
-from codeagent.history.replay import Anchor, Replay, Spent, State, replay
+from codeagent.history.replay import Anchor, Replay, State, replay
 from codeagent.history.sessions import open_session
 from tests.history.support import (
     INFO,
@@ -228,7 +228,7 @@ async def test_usage_is_an_anchor_until_the_prompt_is_another(tmp_path: Path, re
     history = await same_after_reopening(history)
     assert history.anchor == Anchor(Usage(500, 20), 3)
     history.set_prompt(PROMPT, reason)  # type: ignore[arg-type]
-    assert [history.anchor, history.spent] == [None, Spent(1, 500, 20)]
+    assert [history.anchor, history.spent] == [None, Spent(1, 500, 20, 0, None)]
     await same_after_reopening(history)
 
 

@@ -1,0 +1,206 @@
+"""Which model to talk to: from settings and environment to an endpoint and what is known of its model (L5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from codeagent.agent.model import Model
+from codeagent.core.errors import ConfigError, ModelError, NotConfigured
+from codeagent.core.events import Notice
+from codeagent.core.messages import WireShape
+from codeagent.core.paths import Home
+from codeagent.core.plugins import discover
+from codeagent.core.ports import Endpoint, ProviderKind
+from codeagent.core.tokens import ContextBudget
+from codeagent.llm import presets, probe, providers
+from codeagent.llm.catalog import look_up
+from codeagent.llm.presets import Preset
+from codeagent.llm.profiles import profile_for
+from codeagent.llm.retry import RetryingProvider
+from codeagent.settings import ProviderSettings, Settings
+from codeagent.settings.trust import write_private
+
+UNKNOWN_WINDOW = 128_000
+DEFAULT_KIND = "openai_chat"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A model ready to be asked, how it wants messages written, and what the person should know about it."""
+
+    model: Model
+    shape: WireShape
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Finds endpoints by name; `kind` is the file in `llm/providers/` that speaks to them."""
+
+    settings: Settings
+    environ: Mapping[str, str]
+    home: Home
+    kind: str = DEFAULT_KIND
+
+    async def connect(self, name: str | None = None) -> Connection:
+        """Open the model of that name, by default the one the settings name.
+
+        Raises:
+            NotConfigured: nothing says where a model is.
+            ConfigError: what is said does not fit together.
+        """
+        kind = self._kind()
+        endpoint = await self._endpoint(name if name is not None else self.settings.model)
+        info = look_up(endpoint.model)
+        window, notices = await self._window(endpoint, info.window)
+        provider = RetryingProvider(kind.open(endpoint), endpoint.max_retries)
+        budget = ContextBudget(window)
+        model = Model(
+            name=endpoint.model,
+            provider=provider,
+            budget=budget,
+            cost=info.cost,
+            max_tokens=self.settings.max_output_tokens,
+            effort=self.settings.effort,
+        )
+        return Connection(model, profile_for(endpoint.base_url, endpoint.model).shape, notices)
+
+    def models(self) -> list[str]:
+        """Names that can be switched to, as far as they are known without asking anybody."""
+        own = [f"{provider.name}/{model}" for provider in self.settings.providers for model in provider.models]
+        found = [f"{found.preset.name}/{found.model}" for found in presets.detect(self.environ)]
+        return list(dict.fromkeys(name for name in (self.settings.model, *own, *found) if name))
+
+    def _kind(self) -> ProviderKind:
+        kinds: dict[str, ProviderKind] = discover(providers, "PROVIDER")
+        kind = kinds.get(self.kind)
+        if kind is None:
+            raise ConfigError(
+                "There is no provider {name}.", name=self.kind, hint=f"Known: {', '.join(kinds)}; see --provider."
+            )
+        return kind
+
+    async def _endpoint(self, name: str) -> Endpoint:
+        if self.kind != DEFAULT_KIND:
+            return self._with_times(Endpoint(self.settings.base_url, "", name or self.kind, max_retries=0))
+        for provider in self.settings.providers:
+            prefix, _, model = name.partition("/")
+            if prefix == provider.name:
+                return self._own(provider, model)
+        preset, model = presets.split(name)
+        if preset is not None and not self._serves(preset):
+            return await self._preset(preset, presets.key_for(preset, self.environ), model)
+        if self.settings.base_url:
+            return await self._custom(name)
+        return await self._found(name)
+
+    def _serves(self, preset: Preset) -> bool:
+        """Whether a base URL was set that is not the preset's: then its prefix may be part of the model's name."""
+        url = self.settings.base_url
+        return bool(url) and presets.by_url(url) != preset
+
+    def _own(self, provider: ProviderSettings, model: str) -> Endpoint:
+        """A provider of the user's settings."""
+        chosen = model or next(iter(provider.models), "")
+        if not chosen:
+            raise ConfigError("Say which model of {name}.", name=provider.name, hint="codeagent -m provider/model")
+        key = self.environ.get(provider.api_key_env, "") if provider.api_key_env else ""
+        if provider.api_key_env and not key:
+            raise ConfigError("{variable} is not set.", variable=provider.api_key_env, hint="It holds the key.")
+        return self._with_times(Endpoint(presets.normalise_url(provider.base_url), key, chosen))
+
+    async def _preset(self, preset: Preset, key: str, model: str) -> Endpoint:
+        key = key or self._settings_key()
+        if preset.keys and not key:
+            raise ConfigError(
+                "The key of {name} is not set.", name=preset.name, hint=f"Set {preset.keys[0]}, or run codeagent setup."
+            )
+        return self._with_times(Endpoint(preset.base_url, key, model or preset.model))
+
+    async def _custom(self, model: str) -> Endpoint:
+        url = presets.normalise_url(self.settings.base_url)
+        preset = presets.by_url(url)
+        key = self._settings_key() or (presets.key_for(preset, self.environ) if preset else "")
+        endpoint = self._with_times(Endpoint(url, key, model or (preset.model if preset else "")))
+        if endpoint.model:
+            return endpoint
+        try:
+            listed = await probe.list_models(endpoint)
+        except ModelError as error:
+            raise ConfigError(
+                "No model is set, and {url} lists none ({reason}).",
+                url=url,
+                reason=error,
+                hint="Set one with -m, CODEAGENT_MODEL or codeagent setup.",
+            ) from error
+        if not listed:
+            raise ConfigError("No model is set, and {url} lists none.", url=url, hint="Set one with -m.")
+        return replace(endpoint, model=listed[0])
+
+    async def _found(self, model: str) -> Endpoint:
+        """No endpoint was named: a provider whose key is there, else a server on this machine."""
+        hosted = presets.detect(self.environ)
+        if hosted:
+            fitting = [found for found in hosted if model and _family(found.preset) == model.split("-")[0].lower()]
+            found = (fitting or hosted)[0]
+            return await self._preset(found.preset, found.api_key, model)
+        if self._settings_key():
+            preset = presets.find("openai")
+            assert preset is not None
+            return await self._preset(preset, "", model)
+        for local in await presets.find_local():
+            return self._with_times(Endpoint(local.preset.base_url, "", model or local.model))
+        raise NotConfigured(
+            "No model is configured: no key in the environment, no endpoint, no local server.",
+            hint="Set OPENAI_API_KEY, DEEPSEEK_API_KEY or the like, or OPENAI_BASE_URL; or run `codeagent setup`; "
+            "`codeagent demo` shows how it works without a model.",
+        )
+
+    def _settings_key(self) -> str:
+        return self.settings.api_key.get_secret_value()
+
+    def _with_times(self, endpoint: Endpoint) -> Endpoint:
+        network = self.settings.network
+        return replace(
+            endpoint,
+            connect_timeout=network.connect,
+            first_token_timeout=network.first_token,
+            idle_timeout=network.idle,
+            max_retries=self.settings.max_retries,
+        )
+
+    # ---- the context window ----------------------------------------------------------------------------------------
+
+    async def _window(self, endpoint: Endpoint, known: int | None) -> tuple[int, tuple[Notice, ...]]:
+        """The window in tokens: set by hand, as the catalogue knows it, or asked from the endpoint once and kept."""
+        if window := self.settings.context_window or known:
+            return window, ()
+        if self.kind != DEFAULT_KIND:
+            return UNKNOWN_WINDOW, ()
+        asked = self._asked()
+        place = f"{endpoint.base_url} {endpoint.model}"
+        if place not in asked:
+            asked[place] = await probe.context_window(endpoint) or 0
+            write_private(self.home.cache / "windows.json", json.dumps(asked, indent=1).encode())
+        if asked[place]:
+            return asked[place], ()
+        return UNKNOWN_WINDOW, (
+            Notice(
+                "The context window of {model} is not known; {window:,} tokens are assumed (setting context_window).",
+                {"model": endpoint.model, "window": UNKNOWN_WINDOW},
+            ),
+        )
+
+    def _asked(self) -> dict[str, int]:
+        try:
+            found = json.loads((self.home.cache / "windows.json").read_bytes())
+            return {str(place): int(window) for place, window in found.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+
+def _family(preset: Preset) -> str:
+    """The first word of the names of its models ("deepseek", "qwen3", "gpt")."""
+    return preset.model.split("-")[0].lower()

@@ -36,10 +36,8 @@ class Journal:
         self._closed = False
 
     @classmethod
-    def open(cls, path: Path, now: Callable[[], float] = time.time) -> tuple[Journal, int]:
-        """An existing file, with the number of bytes of a torn last line that were cut off it.
-
-        The caller sets `seq`, which only the lines tell.
+    def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
+        """Take an existing file; the caller sets `seq`, which only the lines tell.
 
         Raises:
             SessionNotFound, SessionBusy, StoreError
@@ -47,12 +45,25 @@ class Journal:
         if not path.is_file():
             raise SessionNotFound("There is no session {id}.", id=path.stem)
         journal = cls(path, now)
+        journal._open(0)
+        return journal
+
+    def cut_torn(self) -> int:
+        """Cut an unfinished last line off the file; its length in bytes, 0 when there is none.
+
+        Raises:
+            StoreError
+        """
+        assert self._descriptor is not None
         try:
-            journal._open(0)
-            return journal, journal._cut_torn()
-        except BaseException:
-            journal.close()
-            raise
+            whole = end_of_lines(self._descriptor, self.size)
+            torn = self.size - whole
+            if torn:
+                os.ftruncate(self._descriptor, whole)
+                self.size = whole
+        except OSError as error:
+            raise self._refused(error) from error
+        return torn
 
     def hold(self, body: bytes, at: float | None = None) -> None:
         """A record that is no reason to make the file: written at once when there is one, else before the first.
@@ -142,15 +153,6 @@ class Journal:
             os.ftruncate(self._descriptor, self.size)
             raise self._refused(error) from error
         self.size += len(data)
-
-    def _cut_torn(self) -> int:
-        assert self._descriptor is not None
-        whole = end_of_lines(self._descriptor, self.size)
-        torn = self.size - whole
-        if torn:
-            os.ftruncate(self._descriptor, whole)
-            self.size = whole
-        return torn
 
     def _refused(self, error: OSError) -> StoreError:
         return StoreError("{path} cannot be written: {reason}.", path=self.path, reason=error.strerror or str(error))

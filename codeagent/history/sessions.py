@@ -49,9 +49,10 @@ async def open_session(
     Raises:
         SessionNotFound, SessionBusy, SessionTooNew, StoreError
     """
-    journal, torn = await asyncio.to_thread(Journal.open, path, now)
+    journal = await asyncio.to_thread(Journal.open, path, now)
     try:
         found = await asyncio.to_thread(read_state, path, shape, estimate)
+        torn = journal.cut_torn()
         session = found.state.session or SessionInfo(path.stem, path.parent.name, "", "", "")
         journal.seq = found.state.seq
         if journal.size == 0:

@@ -152,6 +152,8 @@ async def test_calls_that_were_running_at_the_end_are_answered_on_disk(tmp_path:
 async def test_a_newer_version_is_refused_with_a_sentence(tmp_path: Path, line: int) -> None:
     path = a_session(tmp_path)
     change(path, line, lambda line: line.replace(b'"v":1', b'"v":2'))
+    with path.open("ab") as file:
+        file.write(b"torn")
     before = path.read_bytes()
     for look in (open_session(path), _checked(path)):
         with pytest.raises(SessionTooNew) as refused:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from codeagent.core.entries import Compaction, Entry, Prompt, Spent, Usage
+from codeagent.core.entries import NOTHING_SPENT, Compaction, Entry, Prompt, Spent, Usage
 from codeagent.core.messages import PLAIN, Message, WireShape, encode
 from codeagent.core.ports import Estimate
 from codeagent.core.tokens import estimate_classes
@@ -20,6 +20,9 @@ from codeagent.history.records import Head, SessionInfo, UsageRecord, message_nu
 from codeagent.history.timeline import Slot, Timeline
 
 NO_PROMPT = Prompt("")
+
+
+NOTHING = Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class State:
     entries: tuple[Entry, ...] = ()
     turn: int = 0
     anchor: Anchor | None = None
-    spent: Spent = Spent()
+    spent: Spent = NOTHING
     receipt: Compaction | None = None
     """The newest compaction in force, the one that can be undone."""
     messages: int = 0
@@ -100,7 +103,7 @@ class _Scan:
     session: SessionInfo | None = None
     name: str | None = None
     prompt: Prompt = NO_PROMPT
-    spent: Spent = Spent()
+    spent: Spent = NOTHING
     usage: UsageRecord | None = None
     receipts: dict[str, int] = field(default_factory=dict)
     """Compaction id -> offset of its record."""

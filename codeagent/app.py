@@ -1,57 +1,27 @@
-"""The composition root: the one place where the parts meet and every name is known."""
+"""The composition root: opens what the options ask for, and stands behind the commands as their desk."""
 
 from __future__ import annotations
 
 import asyncio
-import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from codeagent import __version__
-from codeagent.agent.calls import CallRunner
-from codeagent.agent.compaction import HistoryGuard
-from codeagent.agent.limits import Limits
-from codeagent.agent.loop import Agent
 from codeagent.agent.session import Session
-from codeagent.core.entries import Prompt, PromptReason
-from codeagent.core.errors import ConfigError, SessionError
+from codeagent.assembly import Assembly, Workbench
+from codeagent.core.entries import PromptReason
+from codeagent.core.errors import SessionError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
-from codeagent.core.plugins import discover
 from codeagent.core.ports import UI, Row
-from codeagent.core.sections import Section
-from codeagent.core.tokens import ContextBudget, estimate_classes, estimate_tokens
-from codeagent.core.tools import ToolContext
 from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints
-from codeagent.history.archive import SessionArchive
 from codeagent.history.catalog import Catalog, Found, checked_id, new_session_id
 from codeagent.history.history import History
 from codeagent.history.records import SessionInfo
 from codeagent.history.sessions import fork_session, new_session, open_session
-from codeagent.llm.summarizer import make_summarizer
-from codeagent.memory import backends
-from codeagent.memory.compactor import ConversationHistoryCompactor
-from codeagent.memory.long_term import LongTermMemory
-from codeagent.memory.manager import MemoryManager
-from codeagent.memory.meter import TokenMeter
-from codeagent.memory.project import ProjectMemoryLoader
-from codeagent.memory.recall import FactBlock
-from codeagent.memory.retriever import KeywordRetriever
 from codeagent.options import Options
-from codeagent.prompting.prompt import Environment, build_prompt, environment_section, system_section
-from codeagent.safety.permissions import Permissions
-from codeagent.safety.rules import parse_rules
-from codeagent.settings import Loaded, Trust, load_settings
-from codeagent.text.segment import Segmenter
-from codeagent.tools.files import FileLedger
-from codeagent.tools.jobs import JobTable
-from codeagent.tools.toolbox import Toolbox, builtin_tools
-from codeagent.workspace import find_project, git_state
-
-APPENDED = 50
-"""Order of what --append-system-prompt adds: behind the standing instructions, before the project's."""
+from codeagent.settings import Loaded, load_settings
+from codeagent.workspace import find_project
 
 
 async def open_desk(options: Options, ui: UI) -> House:
@@ -67,31 +37,17 @@ async def open_desk(options: Options, ui: UI) -> House:
     return house
 
 
-@dataclass(frozen=True, slots=True)
-class Workbench:
-    """What stays the same for a session when its model changes."""
-
-    archive: SessionArchive
-    files: FileLedger
-    jobs: JobTable
-    permissions: Permissions
-    toolbox: Toolbox
-
-
 class House:
     """Implements `commands.base.Desk`: builds sessions out of the parts."""
 
     def __init__(self, options: Options, project: Project, loaded: Loaded, ui: UI) -> None:
         self._options = options
         self._project = project
-        self._settings = loaded.settings
         self._ui = ui
-        self._home = options.home
         self._catalog = Catalog(options.home)
         self._endpoints = Endpoints(loaded.settings, options.environ, options.home, options.provider or DEFAULT_KIND)
-        self._segmenter = Segmenter(options.home.cache)
-        self._roots = (project.top, *(path.resolve() for path in options.add_dirs))
         self._notices = list(loaded.notices)
+        self._assembly = Assembly(options, project, loaded.settings, ui, self._notices)
         self._warming: asyncio.Task[None] | None = None
         self._session: Session | None = None
         self._bench: Workbench | None = None
@@ -106,7 +62,8 @@ class House:
     @property
     def notices(self) -> Sequence[Notice]:
         """What has become known since they were last asked for."""
-        news, self._notices = tuple(self._notices), []
+        news = tuple(self._notices)
+        self._notices.clear()
         return news
 
     def sessions(self) -> Sequence[Row]:
@@ -130,7 +87,8 @@ class House:
         assert self._bench is not None
         session.history.reshape(connection.shape)
         await session.model.provider.aclose()
-        return self._assemble(session.history, connection, self._bench, "model")
+        self._session = self._assembly.session(session.history, connection, self._bench, "model")
+        return self._session
 
     # ---- the first session -----------------------------------------------------------------------------------------
 
@@ -192,134 +150,17 @@ class House:
             parent=parent,
         )
 
+    def _begin(self, history: History, connection: Connection, reason: PromptReason) -> Session:
+        """A session with a workbench of its own."""
+        self._notices += history.notices
+        self._bench = self._assembly.workbench(history)
+        self._session = self._assembly.session(history, connection, self._bench, reason)
+        return self._session
+
     async def _connect(self, name: str | None) -> Connection:
         connection = await self._endpoints.connect(name)
         self._notices += connection.notices
         return connection
-
-    # ---- putting it together ---------------------------------------------------------------------------------------
-
-    def _begin(self, history: History, connection: Connection, reason: PromptReason) -> Session:
-        """A session around a history, with a workbench of its own."""
-        self._notices += history.notices
-        archive = SessionArchive(history.path)
-        permissions = self._permissions(archive)
-        self._bench = Workbench(
-            archive,
-            FileLedger(),
-            JobTable(timeout=self._settings.shell.timeout),
-            permissions,
-            Toolbox(builtin_tools(), permissions),
-        )
-        return self._assemble(history, connection, self._bench, reason)
-
-    def _permissions(self, archive: SessionArchive) -> Permissions:
-        rules = self._settings.permissions
-        return Permissions(
-            self._settings.permission_mode,
-            self._roots,
-            self._ui,
-            readable=(archive.folder,),
-            allow=parse_rules(rules.allow),
-            ask=parse_rules(rules.ask),
-            deny=parse_rules(rules.deny),
-        )
-
-    def _assemble(self, history: History, connection: Connection, bench: Workbench, reason: PromptReason) -> Session:
-        model, meter = connection.model, TokenMeter(estimate_classes)
-        memory = self._memory(history, connection)
-
-        def prompt(said: str) -> Prompt:
-            return self._prompt(memory, bench.toolbox.schemas, said)
-
-        def context() -> ToolContext:
-            said = next((entry.said for entry in reversed(history.entries) if entry.said is not None), "")
-            return ToolContext(
-                cwd=self._project.cwd,
-                roots=self._roots,
-                environ=self._options.environ,
-                files=bench.files,
-                archive=bench.archive,
-                facts=memory,
-                jobs=bench.jobs,
-                ui=self._ui,
-                said=said,
-            )
-
-        guard = HistoryGuard(
-            history, memory, meter, model.budget, prompt, retry_after=self._settings.compaction.retry_after
-        )
-        limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
-        calls = CallRunner(bench.toolbox, history, context)
-        agent = Agent(history, model, calls, guard, meter, limits)
-        self._session = Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, refresh=reason)
-        return self._session
-
-    def _memory(self, history: History, connection: Connection) -> MemoryManager:
-        budget, model = connection.model.budget, connection.model
-        return MemoryManager(
-            self._facts(),
-            KeywordRetriever(self._segmenter.words, _now),
-            self._loader(budget),
-            ConversationHistoryCompactor(
-                make_summarizer(model.provider, model.name, model.max_tokens),
-                estimate_classes,
-                mode=self._settings.compaction.mode,
-                keep_turns=self._settings.compaction.keep_turns,
-            ),
-            self._segmenter.words,
-            FactBlock(budget.facts, estimate_tokens, _now),
-            session=lambda: (history.session.id, history.turn),
-        )
-
-    def _facts(self) -> LongTermMemory:
-        kinds = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
-        kind = kinds.get(self._settings.memory.backend)
-        if kind is None:
-            raise ConfigError(
-                "There is no memory backend {name}.",
-                name=self._settings.memory.backend,
-                hint=f"Known: {', '.join(kinds)}",
-            )
-        return LongTermMemory(kind.open(self._home.facts), self._project.id, _now)
-
-    def _loader(self, budget: ContextBudget) -> ProjectMemoryLoader:
-        return ProjectMemoryLoader(
-            self._home,
-            self._project,
-            Path.home(),
-            tokens=budget.static,
-            estimate=estimate_tokens,
-            trusted=Trust(self._home).state(self._project) == "trusted",
-        )
-
-    def _prompt(self, memory: MemoryManager, schemas: bytes, said: str) -> Prompt:
-        own, added = self._options.system_prompt, self._options.append_system_prompt
-        sections = [
-            Section("system", own, order=0) if own is not None else system_section(),
-            Section("appended", added, order=APPENDED) if added else None,
-            memory.project_section(),
-            environment_section(self._environment()),
-            memory.facts_section(said),
-        ]
-        self._notices += memory.notices()
-        return Prompt(build_prompt(sections), schemas)
-
-    def _environment(self) -> Environment:
-        git = git_state(self._project)
-        return Environment(
-            cwd=self._project.cwd,
-            top=self._project.top,
-            platform=f"{platform.system()} {platform.release()}",
-            today=datetime.now().date(),
-            branch=git.branch if git else "",
-            head=git.head if git else "",
-            repository=git is not None,
-        )
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _row(found: Found, now: float) -> Row:

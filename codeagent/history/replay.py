@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from codeagent.core.entries import NOTHING_SPENT, Compaction, Entry, Prompt, Spent, Usage
+from codeagent.core.entries import Compaction, Entry, Prompt, Spent, Usage
 from codeagent.core.messages import PLAIN, Message, WireShape, encode
 from codeagent.core.ports import Estimate
 from codeagent.core.tokens import estimate_classes

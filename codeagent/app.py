@@ -13,7 +13,7 @@ from codeagent.core.entries import PromptReason
 from codeagent.core.errors import SessionError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
-from codeagent.core.ports import UI, Row
+from codeagent.core.ui import UI, Row
 from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints
 from codeagent.history.catalog import Catalog, Found, checked_id, new_session_id
 from codeagent.history.history import History

@@ -17,10 +17,10 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
-from codeagent.core.ports import UI
 from codeagent.core.sections import Section
 from codeagent.core.tokens import ContextBudget, estimate_classes, estimate_tokens
 from codeagent.core.tools import ToolContext
+from codeagent.core.ui import UI
 from codeagent.endpoints import Connection
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History

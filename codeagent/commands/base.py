@@ -11,7 +11,7 @@ from typing import Protocol
 
 from codeagent.agent.session import Session
 from codeagent.core.events import Event, Notice
-from codeagent.core.ports import UI, Row
+from codeagent.core.ui import UI, Row
 
 
 class Desk(Protocol):

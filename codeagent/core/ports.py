@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from codeagent.core.entries import Compaction, Entry, Prompt, Usage
-from codeagent.core.events import CallDelta, Notice, ReasoningDelta, Retrying, TextDelta
+from codeagent.core.events import CallDelta, ReasoningDelta, Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
-from codeagent.core.tools import Action, Preview
+from codeagent.core.tools import Action
 
 # ---- a model -------------------------------------------------------------------------------------------------------
 
@@ -251,69 +251,6 @@ class Permission(Protocol):
     async def check(self, action: Action) -> Verdict:
         """Judge by mode and rules; ask the person where they do not decide."""
         ...
-
-
-# ---- the person ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    key: str
-    label: str
-    feedback: bool = False
-    """Choosing it takes a line of text along."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    title: str
-    choices: tuple[Choice, ...]
-    preview: Preview | None = None
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    key: str
-    """Key of the choice; "" when the question was dismissed or nobody is there to answer."""
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of a picker: columns as shown, and the value it stands for."""
-
-    value: str
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Markdown:
-    text: str
-
-
-Shown = str | Markdown | Table | Notice | Preview
-
-
-class UI(Protocol):
-    """The person, as tools, permissions and commands may reach them."""
-
-    @property
-    def interactive(self) -> bool:
-        """Whether somebody can answer."""
-        ...
-
-    async def ask(self, question: Question) -> Answer: ...
-    async def pick(self, title: str, rows: Sequence[Row]) -> str | None: ...
-    async def edit(self, text: str) -> str | None: ...
-    async def copy(self, text: str) -> bool: ...
-    def show(self, shown: Shown) -> None: ...
 
 
 # ---- plug-ins ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from codeagent.core.ports import UI, Archive, FactStore, Files, Jobs
+    from codeagent.core.ports import Archive, FactStore, Files, Jobs
+    from codeagent.core.ui import UI
 
 Kind = Literal["read", "edit", "run", "memory"]
 """read: only looks; edit: changes a file; run: executes a command; memory: changes what is remembered."""

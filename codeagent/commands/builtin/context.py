@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
-from codeagent.core.ports import Table
 from codeagent.core.tokens import estimate_classes, estimate_tokens
+from codeagent.core.ui import Table
 
 _KINDS = {"user": "your messages", "steer": "your messages", "model": "answers", "tool": "tool results"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
-from codeagent.core.ports import Table
+from codeagent.core.ui import Table
 
 
 async def run(args: str, context: CommandContext) -> Outcome:

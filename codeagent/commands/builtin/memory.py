@@ -5,7 +5,7 @@ from __future__ import annotations
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Notice
-from codeagent.core.ports import Table
+from codeagent.core.ui import Table
 
 
 async def run(args: str, context: CommandContext) -> Outcome:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from codeagent.cli.completion import VARIABLE, completion, prepare
 from codeagent.cli.entry import here, on_terminal
 from codeagent.cli.output import say
 from codeagent.core.errors import UsageError
+from codeagent.history.catalog import checked_id
 from codeagent.options import Options, split_list
 
 app = typer.Typer(
@@ -32,8 +32,6 @@ for name, group in (("sessions", sessions.app), ("memory", memory.app), ("config
     app.add_typer(group, name=name)
 app.command("setup")(setup.setup)
 app.command("completion")(completion)
-
-_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
 
 @app.callback(invoke_without_command=True)
@@ -104,10 +102,8 @@ def options_from(params: dict[str, Any]) -> Options:
     options = dataclasses.replace(here(), **given)
     if sum((options.newest, options.pick, options.resume is not None)) > 1:
         raise UsageError("--continue and --resume exclude each other.")
-    if options.session_id is not None and not _ID.fullmatch(options.session_id):
-        raise UsageError(
-            "--session-id takes 1 to 64 of the characters A-Z a-z 0-9 . _ - and begins with a letter, a digit or _."
-        )
+    if options.session_id is not None:
+        checked_id(options.session_id)
     return options
 
 

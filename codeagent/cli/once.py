@@ -12,10 +12,13 @@ import threading
 from collections.abc import AsyncIterator
 from os import fstat
 
+from codeagent.app import House, open_desk
 from codeagent.cli.output import tell
 from codeagent.core.errors import CodeAgentError, UsageError
 from codeagent.options import Options
-from codeagent.ui.print_mode import INTERRUPTED, TIMED_OUT, HeadlessUI, Stopper, print_failure, run_print
+from codeagent.settings import load_settings
+from codeagent.ui.print_mode import HeadlessUI, Stopper, print_failure, print_stopped, run_print
+from codeagent.workspace import find_project
 
 GRACE = 3.0
 """Seconds to wait for the first byte of a pipe when there is a prompt anyway: it may never be written to nor closed."""
@@ -63,23 +66,29 @@ async def _run(options: Options, prompt: str) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt, number)
-    if options.timeout is not None:
-        loop.call_later(options.timeout, stopper.stop, "timeout")
     try:
         return await work
     except asyncio.CancelledError:
-        return TIMED_OUT if stopper.why == "timeout" else INTERRUPTED
+        return print_stopped(stopper, options.output, sys.stdout, sys.stderr)
+
+
+def _timeout(options: Options) -> float | None:
+    """Seconds for the whole run, of which opening the session is a part."""
+    project = None if options.safe_mode else find_project(options.cwd)
+    return load_settings(options.flags(), options.environ, options.home, project).settings.timeout
 
 
 async def _converse(options: Options, prompt: str, stopper: Stopper) -> int:
-    from codeagent import app
-
+    ui = HeadlessUI(sys.stderr)
     try:
-        desk = await app.open_desk(options, HeadlessUI(sys.stderr))
+        if (seconds := _timeout(options)) is not None:
+            asyncio.get_running_loop().call_later(seconds, stopper.stop, "timeout")
+        desk = await open_desk(options, ui)
     except CodeAgentError as error:
-        print_failure(error, options.output, sys.stdout)
+        print_failure(str(error), options.output, sys.stdout)
         raise
     stopper.actions.clear()
+    _tell(ui, desk)
     texts = _messages(stopper) if options.input == "stream-json" else _one(prompt)
     try:
         return await run_print(
@@ -93,7 +102,13 @@ async def _converse(options: Options, prompt: str, stopper: Stopper) -> int:
             verbose=options.verbose,
         )
     finally:
+        _tell(ui, desk)
         await desk.session.aclose()
+
+
+def _tell(ui: HeadlessUI, desk: House) -> None:
+    for notice in desk.notices:
+        ui.show(notice)
 
 
 def _prompt(text: str | None) -> str:

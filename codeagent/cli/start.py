@@ -14,7 +14,7 @@ from codeagent import __version__
 from codeagent.cli.output import say
 from codeagent.cli.peek import Peek, peek
 from codeagent.core.paths import Project
-from codeagent.core.ports import UI
+from codeagent.core.ui import UI
 from codeagent.llm import presets
 from codeagent.options import Options
 from codeagent.ui.look import Look

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from codeagent.core.ports import UI, Choice, Question, Verdict
+from codeagent.core.ports import Verdict
 from codeagent.core.tools import Action, Command
+from codeagent.core.ui import UI, Choice, Question
 from codeagent.safety.commands import only_looks
 from codeagent.safety.places import guarded, inside, real
 from codeagent.safety.rules import Rule, allows, forbids

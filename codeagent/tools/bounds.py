@@ -49,6 +49,7 @@ def bound(text: str, limit: int, archive: Archive, call_id: str) -> Bounded:
     head, tail, left_out = head_and_tail(text, limit)
     if not left_out:
         return Bounded(text)
+    head = head.removesuffix("\n")
     try:
         name = archive.put(call_id, text)
     except OSError as error:

@@ -42,7 +42,7 @@ def expand(pattern: str) -> list[str]:
             done.append(one)
             continue
         todo += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
-    return done
+    return list(dict.fromkeys(done))
 
 
 def split(pattern: str, folder: Path) -> tuple[Path, str]:

@@ -59,15 +59,18 @@ def apply_edit(text: str, old: str, new: str, *, every: bool = False) -> Edited 
         return NotFound()
     if len(matches) > 1 and not every:
         return Ambiguous(tuple(_line_at(text, match.start) for match in matches))
-    pieces, done, tolerated = [], 0, dict[str, None]()
+    pieces, done, tolerated, count = [], 0, dict[str, None](), 0
     for match in matches:
+        if match.start < done:
+            continue
+        count += 1
         found = text[match.start : match.end]
         pieces += [text[done : match.start], adapting.adapt(match.old, match.new, found, text)]
         done = match.end
         tolerated.update(dict.fromkeys((*match.tolerated, *adapting.differences(match.old, found))))
     first = _line_at(text, matches[0].start)
     lines = max(pieces[1].removesuffix("\n").count("\n"), 0)
-    return Edited("".join((*pieces, text[done:])), len(matches), first, first + lines, tuple(tolerated))
+    return Edited("".join((*pieces, text[done:])), count, first, first + lines, tuple(tolerated))
 
 
 def _line_at(text: str, offset: int) -> int:
@@ -108,10 +111,11 @@ def _unnumbered(text: str) -> str:
 
 
 def _positions(text: str, wanted: str) -> list[int]:
+    """Where it stands, overlapping ones too: a passage is not unique when it also begins inside itself."""
     found, at = [], text.find(wanted)
     while at >= 0:
         found.append(at)
-        at = text.find(wanted, at + len(wanted))
+        at = text.find(wanted, at + 1)
     return found
 
 
@@ -182,7 +186,6 @@ def _shifted(text: str, old: str, new: str) -> list[_Match]:
             ours, instead = ours.removesuffix("\n"), instead.removesuffix("\n")
         end = offsets[after] if whole and not at_end else offsets[after - 1] + len(lines[after - 1].removesuffix("\r"))
         found.append(_Match(offsets[at], end, ours, instead, ("indentation",)))
-        at = after - 1
 
 
 def _body(line: str) -> str:

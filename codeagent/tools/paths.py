@@ -31,6 +31,10 @@ def short(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else "…" + line[-limit + 1 :]
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def missing(ctx: ToolContext, path: Path) -> str:
     """The sentence for a path that does not exist, with the nearest names where one may look."""
     sentence = f"{shown(ctx, path)} does not exist."
@@ -41,7 +45,7 @@ def missing(ctx: ToolContext, path: Path) -> str:
         return sentence
     names = sorted(os.listdir(folder))  # noqa: PTH208 (names alone are wanted)
     lower = {name.lower(): name for name in names}
-    near = [lower[name] for name in difflib.get_close_matches(wanted.lower(), lower, n=3, cutoff=0.5)]
+    near = [lower[name] for name in difflib.get_close_matches(wanted.lower(), lower, n=3, cutoff=0.6)]
     if near:
         return f"{sentence} Nearest: {', '.join(shown(ctx, folder / name) for name in near)}."
     if folder != path.parent:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from codeagent.core.display import plain
 from codeagent.core.tools import ToolContext
+from codeagent.tools import globs
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import decode, decode_output, detect
-from codeagent.tools.globs import matcher
 from codeagent.tools.process import capture
 from codeagent.tools.walking import rg_arguments, walk
 
@@ -73,16 +73,17 @@ async def _ask(query: Query, ctx: ToolContext, rg: str, *more: str) -> list[Hit]
         argv.append("-i")
     if "\\n" in query.pattern or "\n" in query.pattern:
         argv.append("--multiline")
-    if query.glob:
-        argv.append(f"--glob={_anywhere(query.glob)}")
-    argv += ["--glob=!.git", "-e", query.pattern, "--", str(query.target)]
-    data, code = await capture(
-        argv, cwd=ctx.roots[0], environ=ctx.environ, enough=lambda got: len(_MATCH.findall(got)) > query.enough
-    )
+    argv += [*_names(query.glob), "--glob=!.git", "-e", query.pattern, "--", str(query.target)]
+    fits = _path_filter(query.glob)
+
+    def enough(got: bytearray) -> bool:
+        return len(got) > _LARGEST if fits else len(_MATCH.findall(got)) > query.enough
+
+    data, code = await capture(argv, cwd=ctx.roots[0], environ=ctx.environ, enough=enough)
     hits = list(_parse(data, query.mode))
     if code == 2 and not hits and data.strip():
         raise ToolFault(f"The search failed: {plain(decode_output(data)).strip()}", "bad pattern")
-    return hits
+    return [hit for hit in hits if fits(hit.path)] if fits else hits
 
 
 _MODES = {
@@ -92,11 +93,24 @@ _MODES = {
 }
 
 
-def _anywhere(glob: str) -> str:
-    """`glob` at any depth, as one without a slash is anyway; "!" in front excludes."""
-    sign, plain_glob = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
-    deep = plain_glob if "/" not in plain_glob or plain_glob.startswith(("/", "**/")) else f"**/{plain_glob}"
-    return sign + deep
+def _names(glob: str) -> list[str]:
+    """ripgrep's options for the names of files. Not --glob, which would bring ignored files back."""
+    if glob.startswith("!"):
+        return [f"--glob={glob}"]
+    names = [one.rsplit("/", 1)[-1] for one in globs.expand(glob) if glob]
+    if not names or {"", "*", "**"} & set(names):
+        return []
+    return [*(f"--type-add=wanted:{name}" for name in names), "--type=wanted"]
+
+
+def _path_filter(glob: str) -> Callable[[Path], bool] | None:
+    """For a pattern that speaks of folders: whether a path fits it at any depth."""
+    if "/" not in glob:
+        return None
+    excluded = glob.startswith("!")
+    wanted = glob.removeprefix("!")
+    fits = globs.matcher(wanted if wanted.startswith(("/", "**/")) else f"**/{wanted}")
+    return lambda path: fits(path.as_posix().lstrip("/")) != excluded
 
 
 def _parse(data: bytes, mode: str) -> Iterator[Hit]:
@@ -118,6 +132,13 @@ def _line(text: str) -> str:
     return text if len(text) <= COLUMNS + 50 else f"{text[:COLUMNS]} [+{len(text) - COLUMNS} characters]"
 
 
+def _deep(glob: str) -> str:
+    """The same pattern, spelt as one that speaks of folders."""
+    if not glob or "/" in glob:
+        return glob
+    return f"!**/{glob[1:]}" if glob.startswith("!") else f"**/{glob}"
+
+
 def _is_gb18030(path: Path) -> bool:
     with path.open("rb") as file:
         encoding = detect(file.read(1_000_000), whole=False)
@@ -132,14 +153,13 @@ def search_python(query: Query, ctx: ToolContext) -> list[Hit]:
     """
     try:
         pattern = re.compile(query.pattern, re.IGNORECASE if query.ignore_case else 0)
-        fits = matcher(_anywhere(query.glob).removeprefix("!")) if query.glob else None
+        fits = _path_filter(_deep(query.glob))
     except (re.error, ValueError) as error:
         raise ToolFault(f"The search failed: {error}", "bad pattern") from None
-    excluded = query.glob.startswith("!")
     hits: list[Hit] = []
     found = 0
     for path in [query.target] if query.target.is_file() else walk(query.target, ctx):
-        if fits is not None and fits(path.relative_to(ctx.roots[0].anchor).as_posix()) == excluded:
+        if fits is not None and not fits(path):
             continue
         rows = _search_file(path, pattern, query)
         hits += rows

@@ -10,8 +10,8 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyPressEvent
 
 from codeagent.core.display import visible
-from codeagent.core.ports import Answer, Question
 from codeagent.core.tools import Preview
+from codeagent.core.ui import Answer, Question
 from codeagent.ui.dialog import Dialog
 from codeagent.ui.rows import Row, fit, wrap_text
 

@@ -43,7 +43,8 @@ class DraftCompleter(Completer):
             return
         for command in matching(self.commands, text[1:]):
             label = f"/{command.name} {command.arguments}".rstrip()
-            yield Completion(f"/{command.name}", -len(text), display=label, display_meta=command.help)
+            wants = " " if command.arguments.startswith("<") else ""
+            yield Completion(f"/{command.name}{wants}", -len(text), display=label, display_meta=command.help)
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent

@@ -20,7 +20,7 @@ from codeagent.ui.menu import window
 from codeagent.ui.rows import Row, fit, pad, width, wrap_text
 
 if TYPE_CHECKING:
-    from codeagent.core.ports import Row as PickerRow
+    from codeagent.core.ui import Row as PickerRow
     from codeagent.ui.screen import Screen
 
 

@@ -153,8 +153,7 @@ def _complete(draft: Buffer) -> bool:
         return False
     draft.go_to_completion(state.complete_index or 0)
     draft.complete_state = None
-    whole = draft.text.startswith("/") and draft.text == chosen.text
-    return not whole
+    return not draft.text.startswith("/") or draft.text.endswith(" ")
 
 
 def _bind_draft(screen: Screen, actions: Actions, hint: Hint) -> None:

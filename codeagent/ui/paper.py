@@ -45,8 +45,8 @@ class Paper:
         ]
 
     def _block(self, block: Block, cells: int, *, keep: bool) -> list[Row]:
-        bar: list[Span] = [("class:md.quote", "│ " * block.quote)] if block.quote else []
-        indent: Span = ("", " " * min(block.indent, cells // 3))
+        bar: list[Span] = [("class:md.quote", "│ " * min(block.quote, 4))] if block.quote else []
+        head: list[Span] = [*bar, ("", " " * min(block.indent, cells // 3))] if block.indent else bar
         text = visible(block.text)
         match block.kind:
             case "fence" | "end":
@@ -55,7 +55,7 @@ class Paper:
                 return [bar] if bar else [] if self._blank else [[]]
             case "code":
                 line = self._listing.line(text, keep=keep) if self._listing else [("", text)]
-                return chop(line, cells, [*bar, indent, ("", "  ")], [*bar, indent, ("", "  ")])
+                return chop(line, cells, [*head, ("", "  ")], [*head, ("", "  ")])
             case "table":
                 return markdown_table(text, cells)
             case "rule":
@@ -65,10 +65,10 @@ class Paper:
                 space: list[Row] = [] if self._blank or not keep else [[]]
                 return [*space, *wrap(inline(text, style), cells, bar, bar)]
             case "item":
-                return _item(block, text, cells, [*bar, indent])
+                return _item(block, text, cells, head)
             case "text":
                 style = "class:md.quote" if block.quote else ""
-                return wrap(inline(text, style), cells, [*bar, indent], [*bar, indent]) if text else []
+                return wrap(inline(text, style), cells, head, head) if text else []
 
 
 def _item(block: Block, text: str, cells: int, before: list[Span]) -> list[Row]:

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from codeagent.commands.base import Desk
 from codeagent.core.errors import CodeAgentError
-from codeagent.core.ports import UI, Answer, Question, Shown
-from codeagent.core.ports import Row as PickerRow
+from codeagent.core.ui import UI, Answer, Question, Shown
+from codeagent.core.ui import Row as PickerRow
 from codeagent.ui.look import Look
 from codeagent.ui.render import shown_rows
 from codeagent.ui.rows import Row, text_of
@@ -164,12 +164,15 @@ async def run_plain(open_desk: Callable[[UI], Awaitable[Desk]], look: Look, firs
 
 
 async def _asked(surface: PlainSurface, lines: Lines, first: str | None) -> AsyncIterator[str]:
-    line: str | None = first
-    while line is not None:
-        if line.strip():
-            yield line.strip()
+    if first:
+        yield first
+    while True:
         surface.say("> ")
         line = await lines.next()
+        if line is None:
+            return
+        if line.strip():
+            yield line.strip()
 
 
 async def _handled(talk: Talk, line: str) -> bool:

@@ -9,10 +9,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from codeagent.core.display import visible
-from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, Replied, Retrying, TextDelta, ToolFinished, TurnEnded
 from codeagent.core.messages import encode_json, to_wire
-from codeagent.core.ports import Answer, Question, Row, Shown
+from codeagent.core.ui import Answer, Question, Row, Shown
 
 if TYPE_CHECKING:
     from codeagent.agent.session import Status
@@ -101,16 +100,26 @@ async def run_print(
     return printer.stopped() if stopper.why else code
 
 
-def print_failure(error: CodeAgentError, format: Format, out: TextIO) -> None:
-    """The result of a run that failed before there was a session."""
+def print_stopped(stopper: Stopper, format: Format, out: TextIO, err: TextIO) -> int:
+    """The result of a run that was stopped before there was a session; returns its exit code."""
+    end = TurnEnded("interrupted", 0, 0.0)
+    subtype, code = _outcome(end, stopper)
+    sentence = _sentence(end, stopper)
+    print_failure(sentence, format, out, subtype)
+    write_line(err, sentence)
+    return code
+
+
+def print_failure(sentence: str, format: Format, out: TextIO, subtype: str = "error") -> None:
+    """The result of a run that ended before there was a session."""
     if format != "text":
         result = {
-            **_result("error", "", None, 0, 0.0),
+            **_result(subtype, "", None, 0, 0.0),
             "model": None,
             "usage": _usage(0, 0, 0),
             "cost_usd": None,
             "permission_denials": [],
-            "error": str(error),
+            "error": sentence,
         }
         write_line(out, encode_json(result).decode())
 

@@ -6,8 +6,8 @@ from codeagent.core.display import plain, visible
 from codeagent.core.entries import Compaction
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Notice, ToolFinished
-from codeagent.core.ports import Markdown, Shown, Table
 from codeagent.core.tools import Command, Diff, Preview
+from codeagent.core.ui import Markdown, Shown, Table
 from codeagent.ui.diff import count, diff_rows
 from codeagent.ui.paper import markdown_rows
 from codeagent.ui.rows import Row, Span, fit, row_width, width, wrap, wrap_text

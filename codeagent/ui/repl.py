@@ -26,7 +26,7 @@ from codeagent.ui.typed import open_history
 
 if TYPE_CHECKING:
     from codeagent.commands.base import Desk
-    from codeagent.core.ports import UI
+    from codeagent.core.ui import UI
     from codeagent.ui.talk import Talk
 
 OpenDesk = Callable[["UI"], Awaitable["Desk"]]
@@ -60,6 +60,7 @@ class Repl:
         self._typed = asyncio.Event()
         self._line: asyncio.Task[bool] | None = None
         self._errands: set[asyncio.Task[None]] = set()
+        self._leaving: asyncio.Task[None] | None = None
         bind(self._screen, self)
 
     async def run(self, open_desk: OpenDesk, first: str | None) -> int:
@@ -70,7 +71,7 @@ class Repl:
             await asyncio.wait({drawing, talking}, return_when=asyncio.FIRST_COMPLETED)
             if talking.done() and not drawing.done():
                 self._screen.app.exit(result=0)
-            await self._wind_up(talking)
+            await self._wind_up()
             await asyncio.wait({drawing})
         finally:
             for task in (talking, drawing, *self._errands):
@@ -78,14 +79,12 @@ class Repl:
             await asyncio.gather(talking, drawing, *self._errands, return_exceptions=True)
         return self._exit_code(talking, drawing)
 
-    async def _wind_up(self, talking: asyncio.Task[int]) -> None:
+    async def _wind_up(self) -> None:
         """Let a turn that runs close its calls."""
-        if not talking.done():
-            if self.busy:
-                self.interrupt()
-                await asyncio.wait({talking}, timeout=PATIENCE)
-            talking.cancel()
-            await asyncio.wait({talking}, timeout=PATIENCE)
+        self._waiting.clear()
+        if self._line is not None:
+            self.interrupt()
+            await asyncio.wait({self._line}, timeout=PATIENCE)
 
     @staticmethod
     def _exit_code(talking: asyncio.Task[int], drawing: asyncio.Task[int]) -> int:
@@ -178,13 +177,24 @@ class Repl:
             self._start(self._edit())
 
     def leave(self) -> None:
-        if not self._screen.app.is_done:
-            self._screen.app.exit(result=0)
+        """At once when asked twice; first a turn that runs is stopped and says so."""
+        if self._leaving is None:
+            self._leaving = self._start(self._leave())
+        else:
+            self._leaving.cancel()
 
-    def _start(self, errand: Coroutine[Any, Any, None]) -> None:
+    async def _leave(self) -> None:
+        try:
+            await self._wind_up()
+        finally:
+            if not self._screen.app.is_done:
+                self._screen.app.exit(result=0)
+
+    def _start(self, errand: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(errand)
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
+        return task
 
     async def _edit(self) -> None:
         text = await self._ui.edit(self._screen.draft.text)

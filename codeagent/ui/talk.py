@@ -14,7 +14,7 @@ from codeagent.core.entries import Entry
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import CallDelta, Event, ReasoningDelta, TextDelta, ToolFinished, ToolProgress
 from codeagent.core.messages import AssistantMessage, ToolCall, UserMessage
-from codeagent.core.ports import UI
+from codeagent.core.ui import UI
 from codeagent.ui.look import Look
 from codeagent.ui.paper import markdown_rows
 from codeagent.ui.render import error_rows, expanded_rows, money, said_rows, shown_rows, tokens, tool_line

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from prompt_toolkit.application import in_terminal
 
-from codeagent.core.ports import Answer, Question, Row, Shown
+from codeagent.core.ui import Answer, Question, Row, Shown
 from codeagent.ui.approve import Approval
 from codeagent.ui.dialog import Picker
 from codeagent.ui.look import Look

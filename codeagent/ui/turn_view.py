@@ -161,6 +161,7 @@ class TurnView:
 
     @_take.register
     def _(self, event: ToolStarted) -> None:
+        self._settle()
         self._running[event.call.id] = _Running(event.title, self._clock())
 
     @_take.register

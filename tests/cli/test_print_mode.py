@@ -28,10 +28,10 @@ from codeagent.core.events import (
     TurnEnded,
 )
 from codeagent.core.messages import AssistantMessage, ToolCall
-from codeagent.core.ports import Answer, Question
 from codeagent.core.tools import ToolResult
+from codeagent.core.ui import Answer, Question
 from codeagent.safety.permissions import Denial
-from codeagent.ui.print_mode import Format, HeadlessUI, Stopper, print_failure, run_print
+from codeagent.ui.print_mode import Format, HeadlessUI, Stopper, print_failure, print_stopped, run_print
 
 STATUS = Status(
     session_id="s1",
@@ -284,9 +284,9 @@ def open_terminal() -> Callable[[], tuple[TextIO, int]]:
 
 def test_a_failure_before_there_is_a_session() -> None:
     out = io.StringIO()
-    print_failure(AuthError("No {what}.", what="key"), "text", out)
+    print_failure("No key.", "text", out)
     assert out.getvalue() == ""
-    print_failure(AuthError("No {what}.", what="key"), "json", out)
+    print_failure("No key.", "json", out)
     assert json.loads(out.getvalue()) == {
         "type": "result",
         "subtype": "error",
@@ -301,6 +301,14 @@ def test_a_failure_before_there_is_a_session() -> None:
         "permission_denials": [],
         "error": "No key.",
     }
+
+
+def test_a_run_that_is_stopped_before_there_is_a_session() -> None:
+    stopper, out, err = Stopper(), io.StringIO(), io.StringIO()
+    stopper.stop("timeout")
+    assert print_stopped(stopper, "json", out, err) == 124
+    assert json.loads(out.getvalue())["subtype"] == "error_timeout"
+    assert err.getvalue() == "Stopped: the time given by --timeout is over.\n"
 
 
 async def test_nobody_answers(tmp_path: Path) -> None:

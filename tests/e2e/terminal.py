@@ -112,9 +112,7 @@ class Terminal:
     def scrolled(self) -> list[str]:
         """Lines that have left the screen, oldest first."""
         columns = self._screen.columns
-        return [
-            _joined("".join(line[column].data for column in range(columns))) for line in self._screen.history.top
-        ]
+        return [_joined("".join(line[column].data for column in range(columns))) for line in self._screen.history.top]
 
     @property
     def everything(self) -> str:

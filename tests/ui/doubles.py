@@ -34,8 +34,8 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.messages import AssistantMessage, ToolCall, UserMessage
-from codeagent.core.ports import UI, Choice, Question, Row
 from codeagent.core.tools import Command, Diff, ToolResult
+from codeagent.core.ui import UI, Choice, Question, Row
 from codeagent.ui.look import Look
 from codeagent.ui.repl import run_repl
 
@@ -81,7 +81,7 @@ class Session:
     """Plays what the line asks for by its first word."""
 
     def __init__(self, ui: UI, history: Sequence[Entry] = ()) -> None:
-        self._ui = ui
+        self.ui = ui
         self._stop = asyncio.Event()
         self.agent = SimpleNamespace(steering=Steering())
         self.history = SimpleNamespace(entries=list(history), name="an earlier day", turn=len(history) // 2)
@@ -152,7 +152,7 @@ class Session:
     async def _edit(self, text: str) -> AsyncIterator[Event]:
         before = "".join(f"line {number}\n" for number in range(1, 30))
         diff = Diff("src/a.py", before, before.replace("line 14\n", "第十四行 changed\n"))
-        answer = await self._ui.ask(Question("Edit src/a.py?", YES_NO, diff))
+        answer = await self.ui.ask(Question("Edit src/a.py?", YES_NO, diff))
         call = ToolCall("c1", "edit_file", "{}")
         allowed = answer.key in ("yes", "session")
         yield TextDelta(f"The answer was {answer.key or 'nothing'} {answer.text}".rstrip())
@@ -160,7 +160,7 @@ class Session:
         yield ToolFinished(call, "Edit src/a.py", ToolResult("ok", denied=not allowed, display=diff), 0.2)
 
     async def _run(self, text: str) -> AsyncIterator[Event]:
-        answer = await self._ui.ask(Question("Run this command?", YES_NO, Command("rm -rf build\x1b[2J", "/src")))
+        answer = await self.ui.ask(Question("Run this command?", YES_NO, Command("rm -rf build\x1b[2J", "/src")))
         call = ToolCall("c1", "shell", "{}")
         result = ToolResult("boom: \x1b[31mbad\x1b[0m\nmore", failed=True, summary="exit 1")
         yield TextDelta(f"The answer was {answer.key or 'nothing'} {answer.text}".rstrip())
@@ -194,7 +194,7 @@ class Desk:
         return [Row("m", ("m", "a model"))]
 
     async def resume(self, session: Session, session_id: str) -> Session:
-        return session
+        return Session(session.ui, EARLIER)
 
     async def use_model(self, session: Session, name: str) -> Session:
         return session

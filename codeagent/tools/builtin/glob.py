@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.globs import matcher, split
-from codeagent.tools.paths import missing, resolve, short, shown
+from codeagent.tools.paths import counted, missing, resolve, short, shown
 from codeagent.tools.walking import list_files, ripgrep
 
 PATHS = 200
@@ -47,7 +47,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     lines = [shown(ctx, path) for path in newest]
     if partial := found > len(newest):
         lines.append(f"[{len(newest)} newest of {found}; narrow the pattern or the path to see others]")
-    return ToolResult("\n".join(lines), partial=partial, summary=f"{found} file{'' if found == 1 else 's'}")
+    return ToolResult("\n".join(lines), partial=partial, summary=counted(found, "file"))
 
 
 def _newest(paths: Sequence[Path], limit: int) -> tuple[int, list[Path]]:

@@ -15,7 +15,7 @@ from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import Encoding, detect
-from codeagent.tools.paths import missing, resolve, short, shown
+from codeagent.tools.paths import counted, missing, resolve, short, shown
 
 LINES = 2_000
 _SNIFFED = 1_000_000
@@ -82,20 +82,35 @@ def _read(path: Path, encoding: Encoding, offset: int, limit: int) -> _Page:
         text = io.TextIOWrapper(raw, encoding=encoding.name, errors="replace", newline="\n")
         while piece := text.readline(bounds.LINE + 1):
             number += 1
-            more = 0
-            while not piece.endswith("\n") and (rest := text.readline(65_536)):
-                more += len(rest)
-                if rest.endswith("\n"):
-                    break
+            if len(lines) == limit:
+                return _Page(lines, offset, _count(text, number, inside=not piece.endswith("\n")))
+            more = _skip(text) if not piece.endswith("\n") else 0
             if number < offset:
                 continue
-            line = _numbered(number, piece.rstrip("\r\n") if not more else piece, more)
+            line = _numbered(number, piece if more else piece.rstrip("\r\n"), more)
             used += bounds.size(line) + 1
-            if len(lines) == limit or (lines and used > bounds.READ):
-                whole = os.fstat(raw.fileno()).st_size <= _COUNTED
-                return _Page(lines, offset, number + sum(1 for _ in text) if whole else None)
+            if lines and used > bounds.READ:
+                return _Page(lines, offset, _count(text, number, inside=False))
             lines.append(line)
     return _Page(lines, offset, number)
+
+
+def _skip(text: io.TextIOWrapper) -> int:
+    """Read to the end of the line; how many characters that were."""
+    skipped = 0
+    while rest := text.readline(65_536):
+        skipped += len(rest.rstrip("\r\n"))
+        if rest.endswith("\n"):
+            break
+    return skipped
+
+
+def _count(text: io.TextIOWrapper, number: int, *, inside: bool) -> int | None:
+    """Lines in all, after `number` of which the last may be read in part; None for a file too large to count."""
+    if os.fstat(text.fileno()).st_size > _COUNTED:
+        return None
+    rest = sum(1 for _ in text)
+    return number + rest - (inside and rest > 0)
 
 
 def _numbered(number: int, text: str, more: int) -> str:
@@ -116,8 +131,7 @@ def _answer(page: _Page, name: str, encoding: Encoding) -> ToolResult:
         notes.append(f"[lines {page.first}-{last}{of}; go on with offset={last + 1}]")
     if encoding.name not in ("utf-8", "latin-1"):
         notes.append(f"[encoding {encoding.name}, kept when you edit]")
-    count = len(page.lines)
-    summary = f"{count} line{'' if count == 1 else 's'}" + (f" of {page.total}" if partial and page.total else "")
+    summary = counted(len(page.lines), "line") + (f" of {page.total:,}" if partial and page.total else "")
     return ToolResult("\n".join((*page.lines, *notes)), partial=partial, summary=summary)
 
 
@@ -127,7 +141,7 @@ def _listing(path: Path, name: str) -> ToolResult:
     lines = [f"{name} is a folder with {len(entries)} entries:", *entries[:_ENTRIES]]
     if partial := len(entries) > _ENTRIES:
         lines.append(f"[{len(entries) - _ENTRIES} more; narrow down with glob]")
-    return ToolResult("\n".join(lines), partial=partial, summary=f"{len(entries)} entries")
+    return ToolResult("\n".join(lines), partial=partial, summary=f"{len(entries):,} entries")
 
 
 def title(params: Params) -> str:

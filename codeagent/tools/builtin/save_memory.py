@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeagent.core.ports import Choice, Question
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
+from codeagent.core.ui import Choice, Question
 from codeagent.tools.base import ToolFault
 from codeagent.tools.paths import short
 

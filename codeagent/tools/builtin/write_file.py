@@ -12,7 +12,7 @@ from codeagent.core.tools import Action, Diff, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import UTF8, Encoding
 from codeagent.tools.loading import load_for_change
-from codeagent.tools.paths import resolve, short, shown
+from codeagent.tools.paths import counted, resolve, short, shown
 from codeagent.tools.writing import write_atomic
 
 
@@ -41,17 +41,18 @@ def _run(params: Params, ctx: ToolContext) -> ToolResult:
     write_atomic(plan.path, plan.data)
     ctx.files.note(plan.path)
     content = params.content
-    lines = content.count("\n") + (not content.endswith("\n") if content else 0)
+    lines = counted(content.count("\n") + (content[-1:] not in ("", "\n")), "line")
     verb = "Created" if plan.diff.before is None else "Replaced"
-    return ToolResult(
-        f"{verb} {plan.diff.path} ({lines} lines).{plan.note}", summary=f"{lines} lines", display=plan.diff
-    )
+    return ToolResult(f"{verb} {plan.diff.path} ({lines}).{plan.note}", summary=lines, display=plan.diff)
 
 
 def _plan(params: Params, ctx: ToolContext) -> _Plan:
     path = resolve(ctx, params.path)
     name = shown(ctx, path)
     if not path.exists():
+        nearest = next(parent for parent in path.parents if parent.exists())
+        if not nearest.is_dir():
+            raise ToolFault(f"{shown(ctx, nearest)} is a file; no folder can be made there.", "not a folder")
         return _Plan(path, UTF8.encode(params.content), Diff(name, None, params.content))
     before, encoding = load_for_change(path, ctx)
     after = params.content

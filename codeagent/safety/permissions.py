@@ -142,8 +142,8 @@ class Permissions:
             self._grants.append(grant)
         if answer.key in ("yes", "session"):
             return _YES
-        said = f", and says: {answer.text.strip()}" if answer.text.strip() else "."
-        return Verdict(False, f"The user said no{said} It was not done.")
+        word = f': "{answer.text.strip()}"' if answer.text.strip() else ""
+        return Verdict(False, f"The user said no{word}. It was not done.")
 
     def _grant(self, action: Action) -> _Grant | None:
         if action.kind == "run":

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.ports import Verdict
+from codeagent.core.tools import Action, Command, Diff, Kind
+from codeagent.core.ui import Answer, Choice, Question
+from codeagent.safety.permissions import Denial, Mode, Permissions
+from codeagent.safety.rules import parse_rules
+from tests.tools.world import Person
+
+YES = Verdict(True)
+NO = Choice("no", "No, and tell the model what to do instead", feedback=True)
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = tmp_path.resolve() / "project"
+    for folder in ("src", ".git", ".code-agent-cli"):
+        (top / folder).mkdir(parents=True)
+    (tmp_path / "archive").mkdir()
+    (top / "src/out").symlink_to(tmp_path)
+    return top
+
+
+def touch(path: Path, kind: Kind = "edit") -> Action:
+    tool = "edit_file" if kind == "edit" else "read_file"
+    return Action(tool, kind, str(path), f"{tool} {path.name}", Diff(path.name, "a", "b") if kind == "edit" else None)
+
+
+def run(command: str, cwd: Path) -> Action:
+    return Action("shell", "run", command, f"Run {command}", Command(command, str(cwd)))
+
+
+ACTIONS: dict[str, Callable[[Path], Action]] = {
+    "read inside": lambda top: touch(top / "src/a.py", "read"),
+    "read readable": lambda top: touch(top.parent / "archive/c1.txt", "read"),
+    "read outside": lambda top: touch(top.parent / "x", "read"),
+    "read through a link": lambda top: touch(top / "src/out/x", "read"),
+    "edit inside": lambda top: touch(top / "src/a.py"),
+    "edit new folder": lambda top: touch(top / "new/deep/a.py"),
+    "edit outside": lambda top: touch(top.parent / "x"),
+    "edit through a link": lambda top: touch(top / "src/out/new/x"),
+    "edit by ..": lambda top: touch(top / "src/../../x"),
+    "edit hooks": lambda top: touch(top / ".git/hooks/pre-commit"),
+    "edit settings": lambda top: touch(top / ".code-agent-cli/config.toml"),
+    "looking command": lambda top: run("git status", top),
+    "command": lambda top: run("npm test", top),
+    "memory": lambda top: Action("save_memory", "memory", "x", "Remember x"),
+}
+# y: goes unasked; ?: is asked; n: refused unasked
+TABLE: dict[str, tuple[str, str, str, str]] = {
+    # name                default accept-edits plan yolo
+    "read inside": ("y", "y", "y", "y"),
+    "read readable": ("y", "y", "y", "y"),
+    "read outside": ("?", "?", "?", "y"),
+    "read through a link": ("?", "?", "?", "y"),
+    "edit inside": ("?", "y", "n", "y"),
+    "edit new folder": ("?", "y", "n", "y"),
+    "edit outside": ("?", "?", "n", "y"),
+    "edit through a link": ("?", "?", "n", "y"),
+    "edit by ..": ("?", "?", "n", "y"),
+    "edit hooks": ("?", "?", "n", "y"),
+    "edit settings": ("?", "?", "n", "y"),
+    "looking command": ("y", "y", "y", "y"),
+    "command": ("?", "?", "n", "y"),
+    "memory": ("y", "y", "y", "y"),
+}
+MODES: tuple[Mode, ...] = ("default", "accept-edits", "plan", "yolo")
+
+
+@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_each_mode_lets_through(top: Path, name: str, mode: Mode) -> None:
+    person = Person([Answer("yes")])
+    permissions = Permissions(mode, [top], person, readable=[top.parent / "archive"])
+    allowed = (await permissions.check(ACTIONS[name](top))).allowed
+    assert ("?" if person.asked else "y" if allowed else "n") == TABLE[name][MODES.index(mode)]
+    assert allowed == (TABLE[name][MODES.index(mode)] != "n")
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row[0] == "?"])
+async def test_without_a_terminal_a_question_is_a_no(top: Path, name: str) -> None:
+    person = Person(interactive=False)
+    permissions = Permissions("default", [top], person)
+    action = ACTIONS[name](top)
+    reason = f"{action.title}: this needs a yes, and there is no terminal to ask. It was not done."
+    assert await permissions.check(action) == Verdict(False, reason)
+    assert permissions.denials == [Denial(action.tool, action.subject, reason)]
+    assert person.asked == []
+
+
+async def test_the_question_shows_the_change_and_what_a_yes_grants(top: Path) -> None:
+    person = Person()
+    permissions = Permissions("default", [top], person)
+    await permissions.check(touch(top / "src/a.py"))
+    await permissions.check(run("npm test", top / "src"))
+    await permissions.check(touch(top.parent / "archive/x", "read"))
+    await permissions.check(touch(top / ".git/config"))
+    assert person.asked == [
+        Question(
+            "edit_file a.py?",
+            (Choice("yes", "Yes"), Choice("session", "Yes, and all edits below project/src/ for this session"), NO),
+            Diff("a.py", "a", "b"),
+        ),
+        Question(
+            "Run npm test?",
+            (
+                Choice("yes", "Yes"),
+                Choice("session", "Yes, and exactly this command for this session: npm test"),
+                NO,
+            ),
+            Command("npm test", str(top / "src")),
+            f"in {top}/src",
+        ),
+        Question(
+            "read_file x?",
+            (
+                Choice("yes", "Yes"),
+                Choice("session", f"Yes, and all reads below {top.parent}/archive/ for this session"),
+                NO,
+            ),
+            None,
+            f"outside the project: {top.parent}/archive/x",
+        ),
+        Question(
+            "edit_file config?",
+            (Choice("yes", "Yes"), NO),
+            Diff("config", "a", "b"),
+            "What stands there may run on its own later.",
+        ),
+    ]
+
+
+async def test_no_carries_a_word_to_the_model(top: Path) -> None:
+    person = Person([Answer("no", " use make instead "), Answer("no"), Answer("")])
+    permissions = Permissions("default", [top], person)
+    action = run("npm test", top)
+    assert await permissions.check(action) == Verdict(False, 'The user said no: "use make instead". It was not done.')
+    assert await permissions.check(action) == Verdict(False, "The user said no. It was not done.")
+    assert await permissions.check(action) == Verdict(False, "The user said no. It was not done.")
+    assert len(permissions.denials) == 3
+
+
+async def asked_after(top: Path, granted: Action, then: Action) -> bool:
+    """Whether `then` is asked about when `granted` got a yes for the session."""
+    person = Person([Answer("session"), Answer("yes")])
+    permissions = Permissions("default", [top], person)
+    assert await permissions.check(granted) == YES
+    assert await permissions.check(then) == YES
+    return len(person.asked) == 2
+
+
+async def test_a_yes_for_the_session_covers_exactly_what_it_says(top: Path) -> None:
+    test, a_py = run("npm test", top), touch(top / "src/a.py")
+    assert not await asked_after(top, test, test)
+    assert await asked_after(top, test, run("npm test ", top))
+    assert await asked_after(top, test, run("npm test && rm x", top))
+    assert await asked_after(top, test, run("npm test", top / "src"))
+    assert await asked_after(top, test, a_py)
+    assert not await asked_after(top, a_py, touch(top / "src/deep/b.py"))
+    assert await asked_after(top, a_py, touch(top / "b.py"))
+    assert await asked_after(top, a_py, touch(top / "src/out/b.py"))
+    assert await asked_after(top, a_py, test)
+    assert await asked_after(top, touch(top / "a.py"), touch(top / ".git/hooks/x"))
+    assert await asked_after(top, touch(Path("/a"), "read"), touch(Path("/b"), "read"))
+
+
+async def test_a_plain_yes_covers_one_time(top: Path) -> None:
+    person = Person([Answer("yes"), Answer("yes")])
+    permissions = Permissions("default", [top], person)
+    for _ in range(2):
+        assert await permissions.check(run("npm test", top)) == YES
+    assert len(person.asked) == 2
+
+
+class Slow(Person):
+    """Somebody who thinks before answering."""
+
+    async def ask(self, question: Question) -> Answer:
+        self.busy = getattr(self, "busy", 0) + 1
+        assert self.busy == 1, "two questions at once"
+        await asyncio.sleep(0.01)
+        self.busy -= 1
+        return await super().ask(question)
+
+
+async def test_questions_come_one_at_a_time_and_a_grant_answers_those_that_wait(top: Path) -> None:
+    person = Slow([Answer("session"), Answer("no")])
+    permissions = Permissions("default", [top], person)
+    verdicts = await asyncio.gather(
+        permissions.check(touch(top / "src/a.py")),
+        permissions.check(touch(top / "src/b.py")),
+        permissions.check(run("npm test", top)),
+    )
+    assert [verdict.allowed for verdict in verdicts] == [True, True, False]
+    assert len(person.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "mode", "outcome"),
+    [
+        ({"deny": ["shell(npm:*)"]}, "yolo", "n"),
+        ({"deny": ["shell"], "allow": ["shell"]}, "default", "n"),
+        ({"allow": ["shell(npm test)"]}, "default", "y"),
+        ({"allow": ["shell(npm test)"], "ask": ["shell(npm:*)"]}, "default", "?"),
+        ({"ask": ["shell(npm:*)"]}, "yolo", "y"),
+        ({"allow": ["shell(npm test)"]}, "plan", "y"),
+    ],
+)
+async def test_rules(top: Path, rules: dict[str, list[str]], mode: Mode, outcome: str) -> None:
+    person = Person([Answer("yes")])
+    permissions = Permissions(mode, [top], person, **{name: parse_rules(texts) for name, texts in rules.items()})
+    allowed = (await permissions.check(run("npm test", top))).allowed
+    assert ("?" if person.asked else "y" if allowed else "n") == outcome
+
+
+async def test_a_rule_to_ask_holds_in_accept_edits(top: Path) -> None:
+    person = Person([Answer("yes")])
+    permissions = Permissions("accept-edits", [top], person, ask=parse_rules(["edit_file(*.lock)"]))
+    assert await permissions.check(touch(top / "a.lock")) == YES
+    assert await permissions.check(touch(top / "a.py")) == YES
+    assert len(person.asked) == 1
+
+
+async def test_memory_can_be_denied_by_a_rule(top: Path) -> None:
+    permissions = Permissions("yolo", [top], Person(), deny=parse_rules(["save_memory"]))
+    assert not (await permissions.check(ACTIONS["memory"](top))).allowed
+
+
+async def test_the_mode_can_change_at_any_time(top: Path) -> None:
+    permissions = Permissions("default", [top], Person())
+    assert [permissions.cycle() for _ in range(4)] == ["accept-edits", "plan", "default", "accept-edits"]
+    permissions.mode = "yolo"
+    assert await permissions.check(run("npm test", top)) == YES
+    assert permissions.cycle() == "default"

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.tools.encodings import Encoding, decode, decode_output, detect
+
+CHINESE = "他说：你好，世界。\nprint('记忆')\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "encoding"),
+    [
+        (b"", "", Encoding()),
+        (b"plain\r\n", "plain\r\n", Encoding()),
+        (CHINESE.encode(), CHINESE, Encoding()),
+        (codecs.BOM_UTF8 + CHINESE.encode(), CHINESE, Encoding("utf-8", codecs.BOM_UTF8)),
+        (codecs.BOM_UTF16_LE + CHINESE.encode("utf-16-le"), CHINESE, Encoding("utf-16-le", codecs.BOM_UTF16_LE)),
+        (codecs.BOM_UTF16_BE + CHINESE.encode("utf-16-be"), CHINESE, Encoding("utf-16-be", codecs.BOM_UTF16_BE)),
+        (codecs.BOM_UTF32_LE + "好".encode("utf-32-le"), "好", Encoding("utf-32-le", codecs.BOM_UTF32_LE)),
+        (CHINESE.encode("gb18030"), CHINESE, Encoding("gb18030")),
+        ("Müller, naïve café\n".encode("latin-1"), "Müller, naïve café\n", Encoding("latin-1")),
+    ],
+)
+def test_text_and_encoding_of_a_file_round_trip(data: bytes, text: str, encoding: Encoding) -> None:
+    assert decode(data) == (text, encoding)
+    assert encoding.encode(text) == data
+
+
+def test_binary_is_no_text() -> None:
+    assert decode(b"\x7fELF\0\0\1") is None
+
+
+def test_the_beginning_of_a_file_may_end_inside_a_character() -> None:
+    assert detect("好".encode()[:2], whole=False) == Encoding()
+    assert detect("你好".encode("gb18030")[:3], whole=False) == Encoding("gb18030")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")))
+def test_utf8_is_always_recognised(text: str) -> None:
+    assert decode(text.encode()) == (text, Encoding())
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("编译错误\nok\n".encode("gbk"), "编译错误\nok\n"),
+        ("UTF-8 行\n".encode() + "GBK 行\n".encode("gbk"), "UTF-8 行\nGBK 行\n"),
+        (b"10%\r50%\r100%\ndone\r\n", "100%\ndone\n"),
+        (b"a\x08\x08bold: x\x08x", "\x08bold: x"),
+        (b"\xff\n", "\ufffd\n"),
+    ],
+)
+def test_output_reads_as_a_terminal_would_have_left_it(data: bytes, text: str) -> None:
+    assert decode_output(data) == text
+
+
+@given(st.binary(max_size=400))
+def test_any_output_is_text(data: bytes) -> None:
+    decode_output(data).encode()

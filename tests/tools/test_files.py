@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.tools.files import FileLedger
+
+
+def test_states_of_a_file(tmp_path: Path) -> None:
+    ledger, path = FileLedger(), tmp_path / "a"
+    path.write_text("one")
+    assert ledger.state(path) == "unread"
+    ledger.note(path)
+    assert ledger.state(path) == "current"
+    path.write_text("two")
+    assert ledger.state(path) == "changed"
+    ledger.note(path)
+    assert ledger.state(path) == "current"
+    path.unlink()
+    assert ledger.state(path) == "changed"
+    ledger.note(path)
+    assert ledger.state(path) == "unread"
+
+
+def test_a_change_within_the_same_tick_is_seen(tmp_path: Path) -> None:
+    ledger, path = FileLedger(), tmp_path / "a"
+    path.write_text("one")
+    ledger.note(path)
+    stat = path.stat()
+    path.write_text("two")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert ledger.state(path) == "changed"
+
+
+def test_links_lead_to_the_same_file(tmp_path: Path) -> None:
+    ledger, path = FileLedger(), tmp_path / "a"
+    path.write_text("one")
+    (tmp_path / "link").symlink_to(path)
+    ledger.note(tmp_path / "link")
+    assert ledger.state(path) == "current"
+
+
+@given(st.binary(max_size=8), st.binary(max_size=8))
+def test_current_means_the_same_bytes(before: bytes, after: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        ledger, path = FileLedger(), Path(folder) / "a"
+        path.write_bytes(before)
+        ledger.note(path)
+        path.write_bytes(after)
+        assert ledger.state(path) == ("current" if before == after else "changed")

@@ -1,0 +1,209 @@
+"""glob and grep: with ripgrep, and the same questions without it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codeagent.core.tools import ToolResult
+from codeagent.tools import globs
+from codeagent.tools.base import ToolFault
+from codeagent.tools.searching import Hit, Query, search_python, search_rg
+from codeagent.tools.walking import list_files, ripgrep
+from tests.tools.world import World
+
+
+@pytest.fixture
+def project(world: World) -> World:
+    world.file(".gitignore", "build/\n*.log\n!keep.log\n")
+    world.file(".code-agent-cli/ignore", "/vendor/\n")
+    world.file("src/app.py", "import os\n\n\ndef main():\n    return os.name\n")
+    world.file("src/工具.py", "def 运行():\n    return '记忆'\n")
+    world.file("src/gbk.txt", "第一行\n长期记忆\n".encode("gb18030"))
+    world.file("src/.gitignore", "secret.py\n")
+    world.file("src/secret.py", "def main(): pass\n")
+    world.file("docs/a.md", "main\nMAIN\nmain and main\n")
+    world.file("build/app.py", "def main(): pass\n")
+    world.file("x.log", "main\n")
+    world.file("keep.log", "main\n")
+    world.file("vendor/v.py", "def main(): pass\n")
+    world.file(".github/ci.yml", "main: 1\n")
+    world.file(".git/config", "main\n")
+    world.file("blob.bin", b"main\0main\n")
+    return world
+
+
+FILES = {
+    *(".code-agent-cli/ignore", ".github/ci.yml", ".gitignore", "blob.bin", "docs/a.md", "keep.log"),
+    *("src/.gitignore", "src/app.py", "src/gbk.txt", "src/工具.py"),
+}
+
+
+@pytest.mark.parametrize("with_rg", [True, False])
+async def test_ignored_files_are_not_listed(project: World, with_rg: bool) -> None:
+    rg = ripgrep(project.ctx.environ) if with_rg else None
+    files = await list_files(project.top, project.ctx, rg)
+    assert {path.relative_to(project.top).as_posix() for path in files} == FILES
+    inner = await list_files(project.top / "src", project.ctx, rg)
+    assert {path.name for path in inner} == {".gitignore", "app.py", "gbk.txt", "工具.py"}
+
+
+QUERIES = {
+    "plain": Query("main", Path()),
+    "anchored": Query(r"^def \w+\(", Path()),
+    "context": Query("return", Path(), before=1, after=1),
+    "case": Query("main", Path("docs"), ignore_case=True),
+    "one file": Query("main", Path("docs/a.md")),
+    "files": Query("main", Path(), "files"),
+    "count": Query("main", Path(), "count"),
+    "glob": Query("main", Path(), glob="*.py"),
+    "glob with a folder": Query("main", Path(), glob="src/*.py"),
+    "glob with braces": Query("main", Path(), glob="*.{md,yml}"),
+    "glob that excludes": Query("main", Path(), glob="!*.md"),
+    "Chinese, also in GB18030": Query("记忆", Path()),
+    "nothing": Query("nowhere to be found", Path()),
+    "look-ahead": Query("main(?= and)", Path()),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+async def test_both_ways_of_searching_find_the_same(project: World, name: str) -> None:
+    query = replace(QUERIES[name], target=project.top / QUERIES[name].target)
+    rg = ripgrep(project.ctx.environ)
+    assert rg is not None
+    ours = search_python(query, project.ctx)
+    theirs = await search_rg(query, project.ctx, rg)
+
+    def order(hit: Hit) -> tuple[str, int]:
+        return str(hit.path), hit.number
+
+    assert sorted(theirs, key=order) == sorted(ours, key=order)
+    assert (ours == []) == (name == "nothing")
+
+
+async def test_matches_come_by_file_with_line_numbers(project: World) -> None:
+    assert await project.run("grep", pattern="main", path="docs") == ToolResult(
+        "docs/a.md\n1:main\n3:main and main", summary="2 matches"
+    )
+    assert (await project.run("grep", pattern="return", glob="*.py", before=1)).text == (
+        "src/app.py\n4-def main():\n5:    return os.name\nsrc/工具.py\n1-def 运行():\n2:    return '记忆'"
+    )
+    assert (await project.run("grep", pattern="main", path="docs", mode="count")).text == "docs/a.md: 2"
+    assert (await project.run("grep", pattern="def", mode="files")).text == "src/app.py\nsrc/工具.py"
+    assert await project.run("grep", pattern="zzz") == ToolResult("No matches for zzz.", summary="no matches")
+
+
+async def test_context_groups_are_parted(world: World) -> None:
+    world.file("a", "".join(f"{n}\n" for n in range(1, 10)))
+    assert (await world.run("grep", pattern="[28]", before=1, after=1)).text == "a\n1-1\n2:2\n3-3\n--\n7-7\n8:8\n9-9"
+
+
+async def test_a_call_gives_100_matches_and_says_how_to_go_on(world: World) -> None:
+    world.file("a.txt", "".join(f"hit {n}\n" for n in range(1, 251)))
+    seen: list[str] = []
+    for offset, count in ((0, 100), (100, 100), (200, 50)):
+        result = await world.run("grep", pattern="hit", offset=offset, limit=500)
+        seen += re.findall(r"^\d+:(.*)$", result.text, re.MULTILINE)
+        assert (len(seen), result.partial) == (offset + count, offset < 200)
+        if result.partial:
+            assert result.text.splitlines()[-1] == (
+                f"[matches {offset + 1}-{offset + 100}, there are more; "
+                f"go on with offset={offset + 100}, or narrow down]"
+            )
+    assert seen == [f"hit {n}" for n in range(1, 251)]
+    assert (await world.run("grep", pattern="hit", offset=250)).summary == "behind the end"
+
+
+async def test_a_call_gives_8_kb_and_no_match_is_lost_between_pages(world: World) -> None:
+    world.file("a.txt", "".join(f"hit {n} {'字' * 100}\n" for n in range(60)))
+    world.file("min.js", "hit " + "x" * 3_000_000)
+    offset, numbers = 0, []
+    while True:
+        result = await world.run("grep", pattern="hit", offset=offset)
+        assert len(result.text.encode()) <= 8_192
+        numbers += re.findall(r"^(\d+):", result.text, re.MULTILINE)
+        offset = len(numbers)
+        if not result.partial:
+            break
+    assert numbers == [*map(str, range(1, 61)), "1"]
+
+
+async def test_a_broken_pattern_says_what_is_wrong(world: World) -> None:
+    result = await world.run("grep", pattern="(")
+    assert (result.failed, result.summary) == (True, "bad pattern")
+    assert "The search failed: " in result.text
+    with pytest.raises(ToolFault, match="The search failed: "):
+        search_python(Query("(", world.top), world.ctx)
+
+
+async def test_a_pattern_over_several_lines(project: World) -> None:
+    assert (await project.run("grep", pattern=r"main\(\):\n\s+return", path="src")).text == (
+        "src/app.py\n4:def main():\n5:    return os.name"
+    )
+
+
+async def test_a_missing_path_names_the_nearest(project: World) -> None:
+    assert (await project.run("grep", pattern="x", path="scr")).text == "scr does not exist. Nearest: src."
+    assert (await project.run("glob", pattern="*", path="dogs")).text == "dogs does not exist. Nearest: docs."
+
+
+async def test_a_name_that_looks_like_an_option(world: World) -> None:
+    world.file("-v", "hit\n")
+    assert (await world.run("grep", pattern="-?hit", path="-v")).text == "-v\n1:hit"
+    assert (await world.run("grep", pattern="--pre=x")).text == "No matches for --pre=x."
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "found"),
+    [
+        ("*.py", ".", {"src/app.py", "src/工具.py"}),
+        ("**/*.py", ".", {"src/app.py", "src/工具.py"}),
+        ("src/*.py", ".", {"src/app.py", "src/工具.py"}),
+        ("*.py", "src", {"src/app.py", "src/工具.py"}),
+        ("./docs/*", ".", {"docs/a.md"}),
+        ("**/*.{md,yml}", ".", {"docs/a.md", ".github/ci.yml"}),
+        ("src/[a-f]*", ".", {"src/app.py"}),
+        ("**/工?.py", ".", {"src/工具.py"}),
+        ("*", "docs", {"docs/a.md"}),
+    ],
+)
+async def test_paths_by_pattern(project: World, pattern: str, path: str, found: set[str]) -> None:
+    result = await project.run("glob", pattern=pattern, path=path)
+    assert set(result.text.splitlines()) == found
+
+
+async def test_an_absolute_pattern_looks_where_it_points(project: World) -> None:
+    result = await project.run("glob", pattern=f"{project.top}/src/**/app.py")
+    assert result == ToolResult("src/app.py", summary="1 file")
+    assert project.gate.actions[-1].subject == str(project.top / "src")
+    assert (await project.run("glob", pattern="../项目/docs/a.md")).text == "docs/a.md"
+
+
+async def test_newest_first_and_200_at_most(world: World) -> None:
+    for n in range(230):
+        os.utime(world.file(f"{n}.txt", ""), (1_000 + n, 1_000 + n))
+    result = await world.run("glob", pattern="*.txt", limit=900)
+    assert result.text.splitlines() == [
+        *(f"{n}.txt" for n in range(229, 29, -1)),
+        "[200 newest of 230; narrow the pattern or the path to see others]",
+    ]
+    assert (result.partial, result.summary) == (True, "230 files")
+    assert (await world.run("glob", pattern="*.nope")).text == "No files match *.nope below .."
+
+
+def test_braces_stand_for_alternatives() -> None:
+    assert sorted(globs.expand("{a,b}/{c,d{e,f}}")) == ["a/c", "a/de", "a/df", "b/c", "b/de", "b/df"]
+    assert len(globs.expand("{a,b}" * 40)) < 500
+
+
+async def test_a_real_repository(world: World) -> None:
+    subprocess.run(["git", "init", "-q", str(world.top)], check=True)
+    world.file(".git/info/exclude", "private.txt\n")
+    world.file("private.txt", "hit")
+    world.file("public.txt", "hit")
+    assert (await world.run("grep", pattern="hit", mode="files")).text == "public.txt"

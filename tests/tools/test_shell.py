@@ -1,0 +1,240 @@
+"""shell and shell_job with real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from codeagent.core.messages import ToolCall
+from codeagent.core.tools import Command, ToolResult
+from tests.tools.world import World, make_world
+
+
+@pytest.fixture
+async def hasty(tmp_path: Path) -> AsyncIterator[World]:
+    """A world where commands move to the background at once."""
+    made = make_world(tmp_path, timeout=0.5)
+    yield made
+    await made.jobs.aclose()
+
+
+def alive(mark: str) -> list[int]:
+    """Living processes that carry `mark` in their command line."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        words = process.info["cmdline"] or []
+        if process.info["status"] != psutil.STATUS_ZOMBIE and mark in words and "-c" not in words:
+            found.append(process.pid)
+    return found
+
+
+async def until(path: Path) -> None:
+    """Wait until a command has made `path`."""
+    while not path.exists():
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ("echo hi; echo oops >&2", ToolResult("hi\noops\n[exit 0]", summary="exit 0")),
+        ("true", ToolResult("(no output)\n[exit 0]", summary="exit 0")),
+        ("echo no; exit 3", ToolResult("no\n[exit 3]", failed=True, summary="exit 3")),
+        ("kill -9 $$", ToolResult("(no output)\n[killed by SIGKILL]", failed=True, summary="killed by SIGKILL")),
+        ("cat; echo end", ToolResult("end\n[exit 0]", summary="exit 0")),
+        ("test -t 0 || test -t 1 || echo none", ToolResult("none\n[exit 0]", summary="exit 0")),
+        ("printf '\\033[31mred\\033[0m\\n'", ToolResult("red\n[exit 0]", summary="exit 0")),
+        ("printf '\\xc4\\xe3\\xba\\xc3\\n'", ToolResult("你好\n[exit 0]", summary="exit 0")),
+        ("[[ a == a* ]] && echo bash", ToolResult("bash\n[exit 0]", summary="exit 0")),
+        ("pwd | sed 's|.*/||'", ToolResult("项目\n[exit 0]", summary="exit 0")),
+    ],
+)
+async def test_what_a_command_prints_and_how_it_ends(world: World, command: str, result: ToolResult) -> None:
+    assert await world.run("shell", command=command) == result
+
+
+async def test_a_terminal_is_not_to_be_had(world: World) -> None:
+    result = await world.run("shell", command="read x < /dev/tty || echo none")
+    assert result.text.endswith("none\n[exit 0]")
+
+
+async def test_long_output_keeps_both_ends_and_the_whole_is_on_disk(world: World) -> None:
+    result = await world.run("shell", command="seq 1 1000000")
+    archive = world.top.parent / "archive" / "c1.txt"
+    assert len(result.text.encode()) <= 8_192 + len(str(archive))
+    assert result.text.startswith("1\n2\n3\n")
+    assert result.text.endswith("999999\n1000000\n[exit 0]")
+    assert (result.partial, result.archive) == (True, "c1.txt")
+    assert archive.read_text() == "\n".join(map(str, range(1, 1_000_001)))
+    assert str(archive) in result.text
+
+
+async def test_endless_output_is_kept_in_bounded_memory(hasty: World) -> None:
+    result = await hasty.run("shell", command="yes 好好好好")
+    assert result.summary == "background job1"
+    job = hasty.jobs.find("job1")
+    assert job is not None
+    await hasty.run("shell_job", action="kill", id="job1")
+    assert len(job.output().encode()) < 8_500_000
+    assert job.size > 8_500_000
+
+
+async def test_binary_output_is_harmless(world: World) -> None:
+    result = await world.run("shell", command=f"head -c 300000 '{sys.executable}'")
+    assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", result.text) is None
+    assert len(result.text.encode()) < 9_000
+
+
+async def test_progress_comes_while_it_runs(tmp_path: Path) -> None:
+    pieces: list[str] = []
+    world = make_world(tmp_path, progress=pieces.append)
+    task = asyncio.create_task(
+        world.run("shell", command="echo first; until test -e go; do sleep 0.01; done; echo last")
+    )
+    while not pieces:
+        await asyncio.sleep(0.01)
+    assert pieces == ["first\n"]
+    world.file("go", "")
+    assert await task == ToolResult("first\nlast\n[exit 0]", summary="exit 0")
+    await world.jobs.aclose()
+
+
+async def test_it_runs_in_the_folder_given(world: World) -> None:
+    world.file("子/x", "")
+    assert (await world.run("shell", command="ls", cwd="子")).text == "x\n[exit 0]"
+    assert world.gate.actions[-1].preview == Command("ls", str(world.top / "子"))
+    assert (await world.run("shell", command="ls", cwd="nowhere")).text == f"There is no folder {world.top}/nowhere."
+
+
+@pytest.mark.parametrize("command", ["", "  ", "echo \0"])
+async def test_an_impossible_command_is_refused(world: World, command: str) -> None:
+    assert (await world.run("shell", command=command)).summary == "bad command"
+
+
+async def test_past_its_time_it_goes_on_in_the_background(hasty: World) -> None:
+    result = await hasty.run("shell", command="echo begun; until test -e go; do sleep 0.01; done; echo done; exit 4")
+    assert result == ToolResult(
+        "begun\n[still runs after 0.5 s, now in the background as job1: see shell_job]", summary="background job1"
+    )
+    assert (await hasty.run("shell_job", action="read", id="job1")).text == "(no new output)\n[running]"
+    hasty.file("go", "")
+    assert await hasty.run("shell_job", action="read", id="job1", wait=60) == ToolResult(
+        "done\n[exit 4]", summary="exit 4"
+    )
+    assert (await hasty.run("shell_job", action="list")).text == (
+        "job1: exit 4: echo begun; until test -e go; do sleep 0.01; done; echo done; exit 4"
+    )
+
+
+async def test_the_model_may_give_it_more_time(hasty: World) -> None:
+    assert (await hasty.run("shell", command="sleep 0.7; echo done", timeout=60)).text == "done\n[exit 0]"
+
+
+async def test_a_background_command_is_not_waited_for(world: World) -> None:
+    result = await world.run("shell", command="echo up; exec sleep 987.1", background=True)
+    assert result == ToolResult("up\n[runs in the background as job1: see shell_job]", summary="background job1")
+    assert len(alive("987.1")) == 1
+    assert await world.run("shell_job", action="kill", id="job1") == ToolResult("job1 is dead.", summary="killed")
+    assert alive("987.1") == []
+    assert (await world.run("shell_job", action="list")).text == "job1: killed by SIGTERM: echo up; exec sleep 987.1"
+
+
+async def test_a_background_command_that_fails_says_so_at_once(world: World) -> None:
+    result = await world.run("shell", command="echo no port; exit 1", background=True)
+    assert result == ToolResult("no port\n[exit 1]", failed=True, summary="exit 1")
+
+
+async def test_what_a_command_leaves_behind_is_told_and_can_be_killed(world: World) -> None:
+    result = await world.run("shell", command="sleep 987.2 & echo started")
+    assert result.text == "started\n[exit 0; what it started goes on as job1: see shell_job]"
+    assert len(alive("987.2")) == 1
+    await world.run("shell_job", action="kill", id="job1")
+    assert alive("987.2") == []
+
+
+async def test_an_unknown_job_names_those_there_are(world: World) -> None:
+    assert (await world.run("shell_job", action="read", id="job7")).text == "There is no job 'job7'. There are: none."
+    assert (await world.run("shell_job", action="list")).text == "No background commands."
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 987.3; true",
+        "(sleep 987.3; true) & sleep 987.3",
+        "trap '' TERM; sh -c \"trap '' TERM; sleep 987.3; sleep 987.3\" & sleep 987.3; sleep 987.3",
+        "timeout 600 sleep 987.3",
+        "nohup sleep 987.3 > /dev/null 2>&1 & sleep 987.3",
+        "set -m; sleep 987.3 & wait",
+    ],
+)
+async def test_an_interrupt_kills_all_that_the_command_started(world: World, command: str) -> None:
+    task = asyncio.create_task(world.run("shell", command=f"touch up; {command}"))
+    await until(world.top / "up")
+    while not alive("987.3"):
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert alive("987.3") == []
+
+
+async def test_a_second_interrupt_still_kills(world: World) -> None:
+    task = asyncio.create_task(world.run("shell", command="trap '' TERM; touch up; while true; do sleep 987.4; done"))
+    await until(world.top / "up")
+    task.cancel()
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await world.jobs.aclose()
+    assert alive("987.4") == []
+
+
+async def test_everything_dies_with_the_session(world: World) -> None:
+    await world.run("shell", command="sleep 987.5 > /dev/null 2>&1 &")
+    await world.run("shell", command="timeout 600 sleep 987.5 > /dev/null 2>&1 &")
+    await world.run("shell", command="trap '' TERM; while true; do sleep 987.5; done", background=True)
+    assert len(alive("987.5")) >= 3
+    await world.jobs.aclose()
+    assert alive("987.5") == []
+
+
+async def test_many_commands_leave_nothing_open(world: World) -> None:
+    await world.run("shell", command="true")
+    before = sorted(Path("/proc/self/fd").iterdir())
+    for _ in range(50):
+        await world.run("shell", command="echo x")
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+    assert world.jobs.kept() == ()
+
+
+async def test_commands_side_by_side(world: World) -> None:
+    results = await asyncio.gather(*(world.run("shell", command=f"sleep 0.05; echo {n}") for n in range(20)))
+    assert [result.text for result in results] == [f"{n}\n[exit 0]" for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("command", "title"),
+    [
+        ("npm test", "Run npm test"),
+        ("cd a && rm -rf b", "Run cd a && rm -rf b"),
+        ("cat <<E\n  x\nE\nrm y", "Run cat <<E ⏎ x ⏎ E ⏎ rm y"),
+        ("echo " + "x" * 200 + "; rm -rf /", "Run echo " + "x" * 95 + " … " + "x" * 40 + "; rm -rf /"),
+    ],
+)
+async def test_a_title_tells_the_whole_truth(world: World, command: str, title: str) -> None:
+    call = ToolCall("c", "shell", json.dumps({"command": command, "description": "harmless"}))
+    assert world.toolbox.title(call) == title
+
+
+async def test_a_title_cannot_move_the_cursor(world: World) -> None:
+    call = ToolCall("c", "shell", json.dumps({"command": "printf '\x1b]0;x\x07\u202e'"}))
+    assert re.search("[\x00-\x1f\u202e]", world.toolbox.title(call)) is None

@@ -1,0 +1,129 @@
+"""A small real world for tools: a folder, an archive on disk, a fact store and a person with prepared answers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from codeagent.core.messages import ToolCall
+from codeagent.core.ports import Saved, Verdict
+from codeagent.core.tools import Action, ToolContext, ToolResult
+from codeagent.core.ui import Answer, Question, Row, Shown
+from codeagent.tools.files import FileLedger
+from codeagent.tools.jobs import JobTable
+from codeagent.tools.toolbox import Toolbox, builtin_tools
+
+
+@dataclass
+class Folder:
+    """Implements `ports.Archive`."""
+
+    folder: Path
+
+    def put(self, call_id: str, text: str) -> str:
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / f"{call_id}.txt").write_text(text, encoding="utf-8")
+        return f"{call_id}.txt"
+
+
+@dataclass
+class Facts:
+    """Implements `ports.FactStore`: what was said is meant when it holds the word "remember"."""
+
+    saved: list[dict[str, Any]] = field(default_factory=list)
+
+    def save(self, content: str, **details: Any) -> Saved:
+        self.saved.append({"content": content, **details})
+        return Saved("saved", "f1", f"Saved: {content}")
+
+    def intends(self, said: str, content: str) -> bool:
+        return "remember" in said
+
+
+@dataclass
+class Person:
+    """Implements `ports.UI`: answers in order, dismisses when there are none left."""
+
+    answers: list[Answer] = field(default_factory=list)
+    interactive: bool = True
+    asked: list[Question] = field(default_factory=list)
+
+    async def ask(self, question: Question) -> Answer:
+        self.asked.append(question)
+        return self.answers.pop(0) if self.answers else Answer("")
+
+    async def pick(self, title: str, rows: Sequence[Row]) -> str | None:
+        return None
+
+    async def edit(self, text: str) -> str | None:
+        return None
+
+    async def copy(self, text: str) -> bool:
+        return False
+
+    def show(self, shown: Shown) -> None:
+        pass
+
+
+@dataclass
+class Gate:
+    """Implements `ports.Permission`: yes to all but what `refuse` names; keeps what it was asked."""
+
+    refuse: str = ""
+    actions: list[Action] = field(default_factory=list)
+
+    async def check(self, action: Action) -> Verdict:
+        self.actions.append(action)
+        return Verdict(False, "Not here.") if action.tool == self.refuse else Verdict(True)
+
+
+@dataclass
+class World:
+    top: Path
+    ctx: ToolContext
+    toolbox: Toolbox
+    gate: Gate
+    facts: Facts
+    person: Person
+    jobs: JobTable
+    calls: int = 0
+
+    async def run(self, name: str, /, **arguments: Any) -> ToolResult:
+        self.calls += 1
+        return await self.toolbox.run(ToolCall(f"c{self.calls}", name, json.dumps(arguments)), self.ctx)
+
+    async def edit(self, path: str, old: str, new: str, **more: Any) -> ToolResult:
+        """Read, then edit."""
+        await self.run("read_file", path=path)
+        return await self.run("edit_file", path=path, old_string=old, new_string=new, **more)
+
+    def file(self, name: str, content: str | bytes) -> Path:
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+
+def make_world(
+    top: Path, *, said: str = "", timeout: float = 60, progress: Callable[[str], None] = lambda text: None
+) -> World:
+    top = Path(os.path.realpath(top)) / "项目"
+    top.mkdir()
+    gate, facts, person, jobs = Gate(), Facts(), Person(), JobTable(timeout=timeout)
+    ctx = ToolContext(
+        cwd=top,
+        roots=(top,),
+        environ=dict(os.environ),
+        files=FileLedger(),
+        archive=Folder(top.parent / "archive"),
+        facts=facts,
+        jobs=jobs,
+        ui=person,
+        said=said,
+        progress=progress,
+    )
+    return World(top, ctx, Toolbox(builtin_tools(), gate), gate, facts, person, jobs)

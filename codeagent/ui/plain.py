@@ -31,6 +31,7 @@ class PlainSurface:
         self.bar = Bar()
         self.live: Callable[[int], list[Row]] = lambda cells: []
         self._group: str | None = None
+        self._echoed = sys.stdin.isatty()
 
     @property
     def cells(self) -> int:
@@ -40,7 +41,7 @@ class PlainSurface:
             return CELLS
 
     def write(self, rows: Sequence[Row], group: str = "") -> None:
-        if not rows:
+        if not rows or (group == "said" and self._echoed):
             return
         gap = "\n" if self._group is not None and (not group or group != self._group) else ""
         self._group = group

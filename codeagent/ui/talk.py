@@ -75,7 +75,7 @@ class Talk:
 
     async def handle(self, line: str) -> bool:
         """Do what `line` asks. False when it asks to leave."""
-        self._surface.write(said_rows(line, self._surface.cells))
+        self._surface.write(said_rows(line, self._surface.cells), "said")
         try:
             return await self._handle(line)
         except CodeAgentError as error:

@@ -1,0 +1,334 @@
+"""The REPL in a real terminal, over a session that plays written events."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.terminal import Terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Open]:
+    opened: list[Terminal] = []
+
+    def _start(*, columns: int = 80, rows: int = 24, environ: dict[str, str] | None = None, **told: Any) -> Terminal:
+        command = [sys.executable, "-m", "tests.ui.doubles", json.dumps({"folder": str(tmp_path), **told})]
+        opened.append(Terminal(command, cwd=ROOT, columns=columns, rows=rows, environ=environ))
+        return opened[-1]
+
+    yield _start
+    for terminal in opened:
+        terminal.close()
+
+
+def _ready(terminal: Terminal) -> Terminal:
+    terminal.wait_for("context")
+    return terminal
+
+
+def test_a_question_and_its_answer(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("answer")
+    terminal.wait_for("Done.")
+    shown = terminal.settle()
+    assert "记忆系统     3  good" in shown
+    assert "1.5 s · 2 steps · 9.1k in, 600 out · $0.03" in shown
+    assert shown.split("\n")[-2:] == ["❯", "test-model · 12% context · 18.2k tokens · $0.03 · ? for keys"]
+    assert terminal.everything.count("first point") == 1
+    terminal.press("Ctrl-D")
+    assert terminal.wait_exit() == 0
+    assert terminal.lines[-1] == "" and "❯ answer" in terminal.everything
+
+
+def test_first_words_and_lines_typed_too_early_wait(start: Open) -> None:
+    terminal = start(delay=1.0, first="hello")
+    terminal.wait_for("❯")
+    terminal.say("early")
+    terminal.wait_for("starting…")
+    terminal.wait_for("You said 'early'.")
+    assert "You said 'hello'." in terminal.everything
+
+
+def test_escape_interrupts_and_steering_joins(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("wait")
+    terminal.wait_for("Esc to interrupt")
+    assert "line two" in terminal.wait_for("Run sleep 60")
+    terminal.press("Esc")
+    terminal.wait_for("interrupted · 1.5 s")
+    terminal.say("wait")
+    terminal.wait_for("Esc to interrupt")
+    terminal.send("later words")
+    terminal.press("Alt-Enter")
+    terminal.wait_for("↳ later words")
+    terminal.say("now words")
+    terminal.wait_for("❯ now words")
+    terminal.wait_for("You said 'later words'.")
+
+
+def test_control_c_interrupts_clears_hints_and_leaves(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("wait")
+    terminal.wait_for("Esc to interrupt")
+    terminal.press("Ctrl-C")
+    terminal.wait_for("interrupted")
+    terminal.send("some words")
+    terminal.wait_for("some words")
+    terminal.press("Ctrl-C")
+    terminal.wait_for("some words", gone=True)
+    terminal.press("Ctrl-C")
+    terminal.wait_for("Ctrl-C again leaves")
+    terminal.press("Ctrl-C")
+    assert terminal.wait_exit() == 0
+
+
+def test_leaving_in_the_middle_of_a_turn_interrupts_it(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("wait")
+    terminal.wait_for("Esc to interrupt")
+    terminal.press("Ctrl-D")
+    assert terminal.wait_exit() == 0
+    assert "interrupted" in terminal.everything
+
+
+def test_escape_twice_clears_the_draft_and_up_brings_it_back(start: Open, tmp_path: Path) -> None:
+    terminal = _ready(start())
+    terminal.send("first line")
+    terminal.press("Ctrl-J")
+    terminal.send("第二行\\")
+    terminal.press("Enter")
+    terminal.send("third")
+    terminal.wait_for("third")
+    terminal.press("Esc")
+    terminal.wait_for("Esc again clears the input")
+    terminal.press("Esc")
+    terminal.wait_for("first line", gone=True)
+    terminal.press("Up")
+    terminal.wait_for("第二行")
+    terminal.press("Enter")
+    terminal.wait_for(r"You said 'first line\n第二行\nthird'.")
+    assert stat.S_IMODE((tmp_path / "typed").stat().st_mode) == 0o600
+    again = _ready(start())
+    again.press("Up")
+    again.wait_for("❯ first line")
+    again.press("Esc", "Esc")
+    again.press("Ctrl-R")
+    again.send("二行")
+    again.wait_for("third")
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [("1", "yes"), ("2", "session"), ("\r", "yes"), ("\x1b[B\r", "session"), ("3use tabs\r", "no use tabs")],
+)
+def test_a_question_is_answered_by_digits_arrows_and_words(start: Open, keys: str, answer: str) -> None:
+    terminal = _ready(start(rows=40))
+    terminal.say("edit")
+    terminal.wait_for("3. No")
+    assert "14 + 第十四行 changed" in terminal.text
+    terminal.send(keys)
+    terminal.wait_for(f"The answer was {answer}")
+    terminal.wait_for("3. No", gone=True)
+    terminal.wait_for("2 steps")
+
+
+def test_escape_dismisses_a_question_and_control_c_the_turn_with_it(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("run")
+    terminal.wait_for("$ rm -rf build^[[2J")
+    terminal.press("Esc")
+    terminal.wait_for("The answer was nothing")
+    terminal.wait_for("boom: bad")
+    terminal.say("run")
+    terminal.wait_for("1. Yes")
+    terminal.press("Ctrl-C")
+    terminal.wait_for("interrupted")
+
+
+def test_a_question_in_the_middle_of_a_word_is_not_answered_by_it(start: Open) -> None:
+    terminal = start(delay=1.5, first="edit")
+    terminal.wait_for("❯")
+    terminal.send("step ")
+    terminal.wait_for("1. Yes")
+    terminal.send("1")
+    assert "The answer was" not in terminal.settle(0.7)
+    terminal.send("2")
+    terminal.wait_for("The answer was session")
+    terminal.wait_for("❯ step 1")
+
+
+def test_completion_of_commands(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.send("/resu")
+    terminal.wait_for("Go on with an earlier session.")
+    terminal.press("Enter")
+    terminal.wait_for("type to search")
+    terminal.send("第12")
+    terminal.wait_for("1 of 30")
+    terminal.press("Enter")
+    terminal.wait_for("Resumed an earlier day · 2 turns")
+
+
+def test_completion_of_files(start: Open, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "记忆 系统.py").write_text("")
+    terminal = _ready(start())
+    terminal.send("see @jyxt")
+    terminal.wait_for("src/记忆 系统.py")
+    terminal.press("Enter")
+    terminal.say("now")
+    terminal.wait_for("""You said 'see @"src/记忆 系统.py" now'.""")
+
+
+def test_an_unknown_command_stays_here(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("/hlep")
+    terminal.wait_for("Did you mean /help?")
+    terminal.say("/exit")
+    assert terminal.wait_exit() == 0
+
+
+def test_text_of_others_cannot_touch_the_terminal(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.paste("x \x1b[2J\x1b]0;evil\x07\r\ny\u202e")
+    terminal.wait_for("y⟨202e⟩")
+    terminal.press("Ctrl-C")
+    terminal.say("evil")
+    terminal.wait_for("a^[[2Jb ^[]0;title^G ⟨202e⟩abc ⟨9b⟩31m")
+    terminal.say("run")
+    terminal.wait_for("1. Yes")
+    terminal.send("1")
+    terminal.wait_for("boom: bad")
+    assert not any(bad in terminal.raw for bad in (b"\x1b[2J", b"\x1b]0;", b"\xe2\x80\xae", b"\x1b[31mbad"))
+
+
+def test_keys_modes_and_the_whole_output(start: Open) -> None:
+    terminal = _ready(start(rows=40))
+    terminal.send("?")
+    terminal.wait_for("the whole of the last tool output")
+    terminal.press("Shift-Tab", "Shift-Tab")
+    terminal.wait_for("plan")
+    terminal.say("run")
+    terminal.wait_for("1. Yes")
+    terminal.send("1")
+    terminal.wait_for("exit 1 · 3.2 s")
+    assert "more" not in terminal.settle().split("\n")
+    terminal.press("Ctrl-O")
+    terminal.wait_for("▾ Run rm -rf build")
+    assert "  more" in terminal.settle().split("\n")
+
+
+def test_retries_notices_and_compaction_are_one_line_each(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("retry")
+    terminal.wait_for("Context compacted: 95.0k → 12.0k tokens")
+    for line in (
+        "What is above was cut off and does not count.",
+        "The connection to x broke. Trying again (2 of 5) after 0.2 s.",
+        "The budget is 80 % used.",
+    ):
+        assert line in terminal.everything
+
+
+def test_limits_and_faults_end_the_turn_and_not_the_session(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("limit")
+    terminal.wait_for("✗ The turn took 9 steps, its limit.")
+    terminal.wait_for("Say “go on”.")
+    terminal.say("crash")
+    terminal.wait_for("✗ This failed unexpectedly: ValueError: a fault")
+    terminal.say("hello")
+    terminal.wait_for("You said 'hello'.")
+
+
+def test_the_editor_writes_the_draft(start: Open, tmp_path: Path) -> None:
+    script = tmp_path / "editor.py"
+    script.write_text("import sys\nopen(sys.argv[1], 'a', encoding='utf-8').write(' and 更多\\n')\n")
+    terminal = _ready(start(editor=[sys.executable, str(script)]))
+    terminal.send("draft")
+    terminal.press("Ctrl-G")
+    terminal.wait_for("❯ draft and 更多")
+    terminal.press("Ctrl-X", "Ctrl-E")
+    terminal.wait_for("更多 and 更多")
+
+
+def test_a_conversation_that_goes_on(start: Open) -> None:
+    terminal = _ready(start(resumed=True))
+    shown = terminal.wait_for("● read_file a.py")
+    assert "Resumed an earlier day · 2 turns" in shown
+    assert "❯ and now?" in shown
+
+
+def test_without_a_model_it_says_what_to_do(start: Open) -> None:
+    terminal = start(unset=True)
+    assert terminal.wait_exit() == 2
+    assert "No model is set up.\nSet OPENAI_API_KEY.\nOr run codeagent setup." in terminal.everything
+
+
+def test_forty_columns_and_other_sizes(start: Open) -> None:
+    terminal = _ready(start(columns=40))
+    terminal.say("answer")
+    terminal.wait_for("Done.")
+    terminal.resize(120, 30)
+    terminal.settle()
+    terminal.say("hello")
+    terminal.wait_for("You said 'hello'.")
+    assert terminal.settle().split("\n")[-2] == "❯"
+
+
+def test_idle_is_idle(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("hello")
+    terminal.wait_for("2 steps")
+    terminal.settle(0.5)
+    before = len(terminal.raw)
+    terminal.pump(1.2)
+    assert len(terminal.raw) == before
+
+
+def test_no_colour_when_none_is_wanted(start: Open) -> None:
+    terminal = _ready(start(environ={"NO_COLOR": "1"}))
+    terminal.say("answer")
+    terminal.wait_for("Done.")
+    codes = {code for part in terminal.raw.split(b"\x1b[")[1:] for code in part.split(b"m")[0].split(b";")}
+    assert codes & {str(number).encode() for number in (*range(30, 38), 38, *range(90, 98))} == set()
+
+
+def test_vi_keys(start: Open) -> None:
+    terminal = _ready(start(vim=True))
+    terminal.send("hello")
+    terminal.wait_for("❯ hello")
+    terminal.press("Esc")
+    terminal.settle(0.3)
+    terminal.send("0xihi j")
+    terminal.wait_for("❯ hi jello")
+    terminal.press("Enter")
+    terminal.wait_for("You said 'hi jello'.")
+
+
+def test_a_dumb_terminal_gets_plain_lines(start: Open) -> None:
+    terminal = start(environ={"TERM": "dumb"})
+    terminal.wait_for("One notice before the first turn.")
+    terminal.say("edit")
+    terminal.wait_for("1–3:")
+    terminal.say("3")
+    terminal.wait_for("> ")
+    terminal.say("use tabs")
+    terminal.wait_for("The answer was no use tabs")
+    terminal.say("wait")
+    terminal.settle(0.5)
+    terminal.press("Ctrl-C")
+    terminal.wait_for("interrupted")
+    terminal.say("/exit")
+    assert terminal.wait_exit() == 0
+    assert b"\x1b" not in terminal.raw

@@ -102,7 +102,7 @@ class Permissions:
         if action.kind == "memory" or self.mode == "yolo":
             return _YES
         must_ask = forbids(self._ask_first, action, self._roots) is not None
-        if not must_ask and (self._free(action) or allows(self._allow, action, self._roots)):
+        if not must_ask and (self._free(action) or self._ruled(action)):
             return _YES
         if self.mode == "plan" and action.kind != "read":
             return Verdict(
@@ -118,6 +118,12 @@ class Permissions:
         if action.kind == "read":
             return inside(real(action.subject), self._readable)
         return action.kind == "run" and only_looks(action.subject, _cwd(action), self._readable)
+
+    def _ruled(self, action: Action) -> bool:
+        """Whether an allow rule covers it; for commands rules hold in the project's folders alone."""
+        if isinstance(action.preview, Command) and not inside(real(action.preview.cwd), self._roots):
+            return False
+        return allows(self._allow, action, self._roots)
 
     def _accepted(self, action: Action) -> bool:
         if self.mode != "accept-edits" or action.kind != "edit":

@@ -99,6 +99,7 @@ class ShellJob:
 
     def _finish(self) -> None:
         if not self._done.done():
+            self.mute()
             self._done.set_result(self.child.exited.result())
 
     def _take(self, data: bytes) -> None:

@@ -84,10 +84,11 @@ class Toolbox:
             if not verdict.allowed:
                 return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied")
         result = await tool.run(params, ctx)
-        bounded = bounds.bound(result.text, bounds.RESULT, ctx.archive, call.id)
-        if not bounded.partial:
-            return result
-        return replace(result, text=bounded.text, partial=True, archive=result.archive or bounded.archive)
+        text = scrub(result.text)  # names of files may hold what no request may carry
+        bounded = bounds.bound(text, bounds.RESULT, ctx.archive, call.id)
+        if bounded.partial:
+            return replace(result, text=bounded.text, partial=True, archive=result.archive or bounded.archive)
+        return replace(result, text=text) if text != result.text else result
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.4)

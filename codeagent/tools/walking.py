@@ -20,8 +20,8 @@ _Specs = tuple[tuple[str, GitIgnoreSpec], ...]
 
 def ripgrep(environ: Mapping[str, str]) -> str | None:
     """The `rg` that came with us, else one on the PATH."""
-    own = Path(sys.executable).parent / "rg"
-    return str(own) if os.access(own, os.X_OK) else shutil.which("rg", path=environ.get("PATH"))
+    own = Path(sys.executable).with_name("rg") if sys.executable else None
+    return str(own) if own and os.access(own, os.X_OK) else shutil.which("rg", path=environ.get("PATH"))
 
 
 def own_ignore(ctx: ToolContext) -> Path:

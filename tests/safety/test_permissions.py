@@ -219,6 +219,15 @@ async def test_rules(top: Path, rules: dict[str, list[str]], mode: Mode, outcome
     assert ("?" if person.asked else "y" if allowed else "n") == outcome
 
 
+async def test_a_rule_for_commands_holds_in_the_project_alone(top: Path) -> None:
+    person = Person([Answer("yes")])
+    permissions = Permissions("default", [top], person, allow=parse_rules(["shell(make:*)"]))
+    assert await permissions.check(run("make all", top / "src")) == YES
+    assert person.asked == []
+    assert await permissions.check(run("make all", top.parent)) == YES
+    assert len(person.asked) == 1
+
+
 async def test_a_rule_to_ask_holds_in_accept_edits(top: Path) -> None:
     person = Person([Answer("yes")])
     permissions = Permissions("accept-edits", [top], person, ask=parse_rules(["edit_file(*.lock)"]))

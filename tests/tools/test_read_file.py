@@ -20,6 +20,7 @@ async def test_a_page_says_where_the_next_begins(world: World) -> None:
     assert await world.run("read_file", path="a.txt", offset=2, limit=2) == ToolResult(
         "2\t2\n3\t3\n[lines 2-3 of 5; go on with offset=4]", partial=True, summary="2 lines of 5"
     )
+    assert (await world.run("read_file", path="a.txt", offset=0)).text.startswith("1\t1\n")
     assert await world.run("read_file", path="a.txt", offset=4) == ToolResult("4\t4\n5\t5", summary="2 lines")
     assert await world.run("read_file", path="a.txt", offset=6) == ToolResult(
         "a.txt has 5 lines; offset 6 is behind its end.", failed=True, summary="behind the end"

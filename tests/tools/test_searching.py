@@ -201,6 +201,12 @@ def test_braces_stand_for_alternatives() -> None:
     assert len(globs.expand("{a,b}" * 40)) < 500
 
 
+async def test_a_name_that_is_no_unicode(world: World) -> None:
+    Path(os.fsdecode(os.fsencode(world.top) + b"/\xff.txt")).write_text("hit")
+    assert (await world.run("glob", pattern="*.txt")).text == "\ufffd.txt"
+    assert (await world.run("grep", pattern="hit")).text == "\ufffd.txt\n1:hit"
+
+
 async def test_a_real_repository(world: World) -> None:
     subprocess.run(["git", "init", "-q", str(world.top)], check=True)
     world.file(".git/info/exclude", "private.txt\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -25,6 +26,12 @@ async def hasty(tmp_path: Path) -> AsyncIterator[World]:
     await made.jobs.aclose()
 
 
+@pytest.fixture
+def nap() -> str:
+    """Seconds to sleep that no other process sleeps: the mark by which a test knows its own."""
+    return f"9{random.randrange(10**9)}.5"
+
+
 def alive(mark: str) -> list[int]:
     """Living processes that carry `mark` in their command line."""
     found = []
@@ -33,6 +40,12 @@ def alive(mark: str) -> list[int]:
         if process.info["status"] != psutil.STATUS_ZOMBIE and mark in words and "-c" not in words:
             found.append(process.pid)
     return found
+
+
+async def started(mark: str, count: int = 1) -> None:
+    """Wait until so many processes carry `mark`."""
+    while len(alive(mark)) < count:
+        await asyncio.sleep(0.01)
 
 
 async def until(path: Path) -> None:
@@ -137,13 +150,13 @@ async def test_the_model_may_give_it_more_time(hasty: World) -> None:
     assert (await hasty.run("shell", command="sleep 0.7; echo done", timeout=60)).text == "done\n[exit 0]"
 
 
-async def test_a_background_command_is_not_waited_for(world: World) -> None:
-    result = await world.run("shell", command="echo up; exec sleep 987.1", background=True)
+async def test_a_background_command_is_not_waited_for(world: World, nap: str) -> None:
+    result = await world.run("shell", command=f"echo up; exec sleep {nap}", background=True)
     assert result == ToolResult("up\n[runs in the background as job1: see shell_job]", summary="background job1")
-    assert len(alive("987.1")) == 1
+    await started(nap)
     assert await world.run("shell_job", action="kill", id="job1") == ToolResult("job1 is dead.", summary="killed")
-    assert alive("987.1") == []
-    assert (await world.run("shell_job", action="list")).text == "job1: killed by SIGTERM: echo up; exec sleep 987.1"
+    assert alive(nap) == []
+    assert (await world.run("shell_job", action="list")).text == f"job1: killed by SIGTERM: echo up; exec sleep {nap}"
 
 
 async def test_a_background_command_that_fails_says_so_at_once(world: World) -> None:
@@ -151,12 +164,12 @@ async def test_a_background_command_that_fails_says_so_at_once(world: World) -> 
     assert result == ToolResult("no port\n[exit 1]", failed=True, summary="exit 1")
 
 
-async def test_what_a_command_leaves_behind_is_told_and_can_be_killed(world: World) -> None:
-    result = await world.run("shell", command="sleep 987.2 & echo started")
+async def test_what_a_command_leaves_behind_is_told_and_can_be_killed(world: World, nap: str) -> None:
+    result = await world.run("shell", command=f"sleep {nap} & echo started")
     assert result.text == "started\n[exit 0; what it started goes on as job1: see shell_job]"
-    assert len(alive("987.2")) == 1
+    await started(nap)
     await world.run("shell_job", action="kill", id="job1")
-    assert alive("987.2") == []
+    assert alive(nap) == []
 
 
 async def test_an_unknown_job_names_those_there_are(world: World) -> None:
@@ -167,27 +180,26 @@ async def test_an_unknown_job_names_those_there_are(world: World) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "sleep 987.3; true",
-        "(sleep 987.3; true) & sleep 987.3",
-        "trap '' TERM; sh -c \"trap '' TERM; sleep 987.3; sleep 987.3\" & sleep 987.3; sleep 987.3",
-        "timeout 600 sleep 987.3",
-        "nohup sleep 987.3 > /dev/null 2>&1 & sleep 987.3",
-        "set -m; sleep 987.3 & wait",
+        "sleep NAP; true",
+        "(sleep NAP; true) & sleep NAP",
+        "trap '' TERM; sh -c \"trap '' TERM; sleep NAP; sleep NAP\" & sleep NAP; sleep NAP",
+        "timeout 600 sleep NAP",
+        "nohup sleep NAP > /dev/null 2>&1 & sleep NAP",
+        "set -m; sleep NAP & wait",
     ],
 )
-async def test_an_interrupt_kills_all_that_the_command_started(world: World, command: str) -> None:
-    task = asyncio.create_task(world.run("shell", command=f"touch up; {command}"))
+async def test_an_interrupt_kills_all_that_the_command_started(world: World, command: str, nap: str) -> None:
+    task = asyncio.create_task(world.run("shell", command="touch up; " + command.replace("NAP", nap)))
     await until(world.top / "up")
-    while not alive("987.3"):
-        await asyncio.sleep(0.01)
+    await started(nap)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert alive("987.3") == []
+    assert alive(nap) == []
 
 
-async def test_a_second_interrupt_still_kills(world: World) -> None:
-    task = asyncio.create_task(world.run("shell", command="trap '' TERM; touch up; while true; do sleep 987.4; done"))
+async def test_a_second_interrupt_still_kills(world: World, nap: str) -> None:
+    task = asyncio.create_task(world.run("shell", command=f"trap '' TERM; touch up; while true; do sleep {nap}; done"))
     await until(world.top / "up")
     task.cancel()
     await asyncio.sleep(0.05)
@@ -195,16 +207,16 @@ async def test_a_second_interrupt_still_kills(world: World) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     await world.jobs.aclose()
-    assert alive("987.4") == []
+    assert alive(nap) == []
 
 
-async def test_everything_dies_with_the_session(world: World) -> None:
-    await world.run("shell", command="sleep 987.5 > /dev/null 2>&1 &")
-    await world.run("shell", command="timeout 600 sleep 987.5 > /dev/null 2>&1 &")
-    await world.run("shell", command="trap '' TERM; while true; do sleep 987.5; done", background=True)
-    assert len(alive("987.5")) >= 3
+async def test_everything_dies_with_the_session(world: World, nap: str) -> None:
+    await world.run("shell", command=f"sleep {nap} > /dev/null 2>&1 &")
+    await world.run("shell", command=f"timeout 600 sleep {nap} > /dev/null 2>&1 &")
+    await world.run("shell", command=f"trap '' TERM; while true; do sleep {nap}; done", background=True)
+    await started(nap, 3)
     await world.jobs.aclose()
-    assert alive("987.5") == []
+    assert alive(nap) == []
 
 
 async def test_many_commands_leave_nothing_open(world: World) -> None:

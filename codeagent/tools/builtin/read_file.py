@@ -29,7 +29,7 @@ class Params(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     path: str
-    offset: int = Field(1, ge=1)
+    offset: int = Field(1, ge=0)
     """First line, from 1."""
     limit: int = Field(LINES, ge=1)
     """Lines, at most 2000."""
@@ -69,7 +69,7 @@ def _run(params: Params, ctx: ToolContext) -> ToolResult:
     ctx.files.note(path)
     if len(head) == len(encoding.bom):
         return ToolResult(f"({name} is empty)", summary="empty")
-    page = _read(path, encoding, params.offset, min(params.limit, LINES))
+    page = _read(path, encoding, max(params.offset, 1), min(params.limit, LINES))
     return _answer(page, name, encoding)
 
 

@@ -20,8 +20,8 @@ def menu_rows(state: CompletionState | None, cells: int) -> list[Row]:
     """The completions around the selected one, with what they mean."""
     if state is None or not state.completions:
         return []
-    chosen = state.complete_index
-    shown = window(len(state.completions), chosen or 0, ROWS)
+    chosen = state.complete_index or 0  # what Enter would take
+    shown = window(len(state.completions), chosen, ROWS)
     names = {index: visible(state.completions[index].display_text) for index in shown}
     column = min(max(map(width, names.values())), max(cells - 4, 8))
     rows: list[Row] = []
@@ -31,5 +31,5 @@ def menu_rows(state: CompletionState | None, cells: int) -> list[Row]:
         meta = fit(visible(state.completions[index].display_meta_text), cells - column - 5)
         rows.append([("", "  "), (style, name), ("class:dim", f"  {meta}" if meta else "")])
     if len(state.completions) > len(shown):
-        rows.append([("class:dim", fit(f"  {(chosen or 0) + 1} of {len(state.completions)}", cells))])
+        rows.append([("class:dim", fit(f"  {chosen + 1} of {len(state.completions)}", cells))])
     return rows

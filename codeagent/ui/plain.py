@@ -158,9 +158,12 @@ async def run_plain(open_desk: Callable[[UI], Awaitable[Desk]], look: Look, firs
         surface.say(f"{error}\n{error.hint}".rstrip() + "\n")
         return error.exit_code
     talk.greet()
-    async for line in _asked(surface, lines, first):
-        if not await _handled(talk, line):
-            break
+    try:
+        async for line in _asked(surface, lines, first):
+            if not await _handled(talk, line):
+                break
+    finally:
+        await talk.close()
     return 0
 
 

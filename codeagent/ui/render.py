@@ -76,7 +76,7 @@ def tool_rows(event: ToolFinished, cells: int) -> list[Row]:
         told = plain(result.summary) or ("failed" if result.failed else "")
     told = " · ".join(part for part in (told, seconds(event.seconds) if event.seconds >= 0.05 else "") if part)
     rows = [tool_line(mark, event.title, told, cells)]
-    if isinstance(result.display, Diff) and not result.failed:
+    if isinstance(result.display, Diff) and not (result.failed or result.denied):
         rows += [[("", "  "), *row] for row in diff_rows(result.display, cells - 2, DIFF_ROWS)]
     elif result.failed and not result.denied and (first := _first_line(result.text)):
         rows.append([("", "  "), ("class:bad", fit(first, cells - 2))])

@@ -77,6 +77,8 @@ class Repl:
             for task in (talking, drawing, *self._errands):
                 task.cancel()
             await asyncio.gather(talking, drawing, *self._errands, return_exceptions=True)
+            if self._talk is not None:
+                await self._talk.close()
         return self._exit_code(talking, drawing)
 
     async def _wind_up(self) -> None:

@@ -51,10 +51,17 @@ class Talk:
 
     def greet(self) -> None:
         """Say what the person should know, and how far an earlier conversation had come."""
-        for notice in self._desk.notices:
-            self._surface.write(shown_rows(notice, self._surface.cells), "notes")
+        self._news()
         self._recall()
         self.refresh()
+
+    async def close(self) -> None:
+        """Leave the session in good order."""
+        await self.session.aclose()
+
+    def _news(self) -> None:
+        for notice in self._desk.notices:
+            self._surface.write(shown_rows(notice, self._surface.cells), "notes")
 
     def refresh(self) -> None:
         """Bring the status line up to date."""
@@ -85,6 +92,7 @@ class Talk:
             told = CodeAgentError("This failed unexpectedly: {kind}: {error}", kind=type(error).__name__, error=error)
             self._surface.write(error_rows(told, self._surface.cells))
         finally:
+            self._news()
             self.refresh()
         return True
 

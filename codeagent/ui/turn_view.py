@@ -99,7 +99,8 @@ class TurnView:
         if asking:
             return rows
         told = f"{self._told(now)} · {seconds(now - self._since)} · Esc to interrupt"
-        return [*rows, [("class:busy", f"{frame} "), ("class:dim", fit(told, cells - 2))]]
+        mark = " " if self._running else frame
+        return [*rows, [("class:busy", f"{mark} "), ("class:dim", fit(told, cells - 2))]]
 
     def _told(self, now: float) -> str:
         if self._retry_at is not None:

@@ -126,6 +126,9 @@ class Session:
         error = LimitReached("The turn took {steps} steps, its limit.", steps=9, hint="Say “go on”.")
         yield TurnEnded(reason, 2, 1.5, error if text == "limit" else None)  # type: ignore[arg-type]
 
+    async def aclose(self) -> None:
+        return None
+
     async def _pause(self, seconds: float) -> None:
         await asyncio.wait([asyncio.create_task(self._stop.wait())], timeout=seconds)
 
@@ -182,10 +185,14 @@ class Session:
 
 
 class Desk:
-    notices = (Notice("One notice before the first turn.", level="warning"),)
-
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._notices = [Notice("One notice before the first turn.", level="warning")]
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        news, self._notices = self._notices, []
+        return news
 
     def sessions(self) -> Sequence[Row]:
         return [Row(f"s{number}", (f"s{number}", f"第{number}个 session", "3 turns")) for number in range(30)]

@@ -14,7 +14,7 @@ _UNPLAIN = re.compile(r"[;&|`$()<>\n\r{}\\!#\0]|(?<![\w^])~")
 _PARTS = re.compile(r"[;&|`()\n\r{}]|\$\(")
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_ASSIGNED = re.compile(r"(?:\w+=\S*\s+)+")
+_ASSIGNED = re.compile(r"\A(?:\w+=\S*\s+)+")
 
 _LOOKING = {
     *("basename", "cat", "cmp", "cut", "df", "diff", "dirname", "du", "echo", "false", "head", "id", "ls", "nl", "pwd"),
@@ -42,7 +42,7 @@ def compound(command: str) -> bool:
 
 def parts(command: str) -> list[str]:
     """Roughly the simple commands in it, for rules that forbid: too many rather than too few."""
-    return [part for piece in _PARTS.split(command) if (part := _ASSIGNED.sub("", piece.strip(), count=1))]
+    return [part for piece in _PARTS.split(command) if (part := _ASSIGNED.sub("", piece.strip()))]
 
 
 def only_looks(command: str, cwd: Path, folders: Sequence[Path]) -> bool:

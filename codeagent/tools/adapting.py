@@ -13,7 +13,8 @@ _WIDTHS: dict[int, str] = {
     **dict.fromkeys((0xA0, 0x202F, 0x205F, 0x3000, *range(0x2002, 0x200B)), " "),
     **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
 }
-_PLAIN = {**_QUOTES, **_WIDTHS}
+_PLAIN = {chr(code): plain for code, plain in (*_QUOTES.items(), *_WIDTHS.items())}
+_FANCY = re.compile(f"[{''.join(_PLAIN)}]")
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _TRAILING = re.compile(r"[ \t\u3000\xa0]++$", re.MULTILINE)
 
@@ -22,7 +23,7 @@ Shift = Callable[[str], str]
 
 def canonical_char(text: str) -> str:
     """`text` with straight quotes, half-width forms, plain blanks and hyphens: one character for one character."""
-    return text if text.isascii() else text.translate(_PLAIN)
+    return text if text.isascii() else _FANCY.sub(lambda found: _PLAIN[found[0]], text)
 
 
 def indent_of(line: str) -> str:

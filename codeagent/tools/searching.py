@@ -22,6 +22,11 @@ _LARGEST = 20_000_000
 _ROW = re.compile(rb"([^\0\n]+)\0(\d+)([:-])([^\n]*)")
 _COUNT = re.compile(rb"([^\0\n]+)\0(\d+)")
 _MATCH = re.compile(rb"\0\d+:")
+_MODES = {
+    "content": ("--line-number", "--with-filename", "--no-heading"),
+    "files": ("--files-with-matches",),
+    "count": ("--count", "--with-filename"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +89,6 @@ async def _ask(query: Query, ctx: ToolContext, rg: str, *more: str) -> list[Hit]
     if code == 2 and not hits and data.strip():
         raise ToolFault(f"The search failed: {plain(decode_output(data)).strip()}", "bad pattern")
     return [hit for hit in hits if fits(hit.path)] if fits else hits
-
-
-_MODES = {
-    "content": ("--line-number", "--with-filename", "--no-heading"),
-    "files": ("--files-with-matches",),
-    "count": ("--count", "--with-filename"),
-}
 
 
 def _names(glob: str) -> list[str]:

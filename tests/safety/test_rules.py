@@ -65,6 +65,7 @@ def test_which_commands_a_rule_allows(rule: str, command: str, covered: bool) ->
         ("shell(rm:*)", "X=1 rm x", True),
         ("shell(rm:*)", "ls | rm", True),
         ("shell(rm:*)", "rmdir x", False),
+        ("shell(git push:*)", "git X=1 push", False),
         ("shell(git push)", "git add . ; git push", True),
         ("shell(git push)", "git push --force", False),
     ],

@@ -58,27 +58,37 @@ class CallRunner:
     async def _run_batch(
         self, batch: Sequence[ToolCall], cut: frozenset[str], context: ToolContext
     ) -> AsyncGenerator[Event, None]:
-        queue: asyncio.Queue[Event] = asyncio.Queue()
+        began = time.perf_counter()
+        queue: asyncio.Queue[ToolProgress | tuple[int, ToolFinished]] = asyncio.Queue()
         finished: dict[int, ToolFinished] = {}
+        recorded = 0
         tasks = []
         for place, call in enumerate(batch):
             yield ToolStarted(call, self.toolbox.title(call))
-            tasks.append(asyncio.create_task(self._run_one(place, call, cut, context, queue, finished)))
-        recorded = 0
+            tasks.append(asyncio.create_task(self._run_one(place, call, cut, context, queue)))
         try:
             while recorded < len(batch):
-                yield await queue.get()
-                while recorded in finished:
-                    self._record(finished[recorded])
+                item = await queue.get()
+                if isinstance(item, ToolProgress):
+                    yield item
+                    continue
+                finished[item[0]] = item[1]
+                # Told when it is on disk, and written in the order of the calls.
+                while (done := finished.get(recorded)) is not None:
+                    self._record(done)
                     recorded += 1
+                    yield done
+        except asyncio.CancelledError:
+            await _stop(tasks)
             while not queue.empty():
-                yield queue.get_nowait()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+                if not isinstance(item := queue.get_nowait(), ToolProgress):
+                    finished[item[0]] = item[1]
             for place in range(recorded, len(batch)):
-                self._record(finished.get(place) or self._stopped(batch[place]))
+                self._record(done := finished.get(place) or self._stopped(batch[place], time.perf_counter() - began))
+                yield done
+            raise
+        finally:
+            await _stop(tasks)
 
     async def _run_one(
         self,
@@ -86,8 +96,7 @@ class CallRunner:
         call: ToolCall,
         cut: frozenset[str],
         context: ToolContext,
-        queue: asyncio.Queue[Event],
-        finished: dict[int, ToolFinished],
+        queue: asyncio.Queue[ToolProgress | tuple[int, ToolFinished]],
     ) -> None:
         started = time.perf_counter()
         if call.id in cut:
@@ -102,11 +111,10 @@ class CallRunner:
                 ),
             )
         event = ToolFinished(call, self.toolbox.title(call), result, time.perf_counter() - started)
-        finished[place] = event
-        queue.put_nowait(event)
+        queue.put_nowait((place, event))
 
-    def _stopped(self, call: ToolCall) -> ToolFinished:
-        return ToolFinished(call, self.toolbox.title(call), STOPPED, 0.0)
+    def _stopped(self, call: ToolCall, seconds: float) -> ToolFinished:
+        return ToolFinished(call, self.toolbox.title(call), STOPPED, seconds)
 
     def _record(self, done: ToolFinished) -> None:
         self.history.append(
@@ -117,3 +125,9 @@ class CallRunner:
             archive=done.result.archive,
             ms=round(done.seconds * 1000),
         )
+
+
+async def _stop(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -51,14 +51,18 @@ class HistoryGuard:
             yield event
 
     async def compact(self, *, force: bool = True, focus: str | None = None) -> AsyncGenerator[Event, None]:
-        """Compact now. A failure leaves the history as it is and is told, never raised."""
+        """Compact now. A summary that fails leaves the history as it is and is told, not raised.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
         tokens = self._meter.request(self._history)
         yield Compacting(tokens)
         try:
             proposal = await self._memory.compact(self._history, force=force, focus=focus, tokens=tokens)
         except CodeAgentError as error:
             self._failures += 1
-            self._rest = self._retry_after if self._failures >= FAILURES else 0
+            self._rest = max(0, self._retry_after - 1) if self._failures >= FAILURES else 0
             yield Notice("Compaction failed, nothing was changed: {error}", {"error": str(error)}, "warning")
             return
         if proposal is None:
@@ -66,9 +70,9 @@ class HistoryGuard:
             yield Notice("Nothing to compact: too few finished turns before the newest.")
             return
         self._failures = 0
-        self._history.fold(proposal)
+        receipt = self._history.fold(proposal)
         self._memory.safe_point()
         said = next((entry.said for entry in reversed(self._history.entries) if entry.said), "")
         self._history.set_prompt(self._rebuild(said), "compaction")
+        yield Compacted(receipt)
         await self._history.sync()
-        yield Compacted(proposal)

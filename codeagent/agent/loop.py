@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, suppress
 from itertools import count
+from typing import cast
 
 from codeagent.agent.calls import CallRunner
 from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
 from codeagent.agent.model import Model
 from codeagent.agent.steering import Interrupt, Steering
+from codeagent.core.entries import Spent
 from codeagent.core.errors import CodeAgentError, ContextOverflow, IncompleteReply, LimitReached
 from codeagent.core.events import (
     EndReason,
@@ -25,7 +28,7 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.messages import INTERRUPTED, AssistantMessage, UserMessage, scrub
-from codeagent.core.ports import Reply, Request
+from codeagent.core.ports import Reply, Request, StreamItem
 from codeagent.history.history import History
 from codeagent.memory.meter import TokenMeter
 
@@ -51,19 +54,22 @@ class Agent:
         self._meter = meter
         self._limits = limits
 
-    def run_turn(self, text: str, *, said: str | None = None) -> AsyncIterator[Event]:
-        """One turn: `text` goes to the model, `said` is what the person typed of it (all, when None).
+    def run_turn(self, said: str, compose: Callable[[str], str] = scrub) -> AsyncIterator[Event]:
+        """One turn for what the person typed; `compose` makes of it what goes to the model.
 
-        The last event is always `TurnEnded`; failures of model, tools and network end the turn, they do not raise.
+        The last event is always `TurnEnded`; failures of model, tools, network and disk end the turn, they do not
+        raise.
         """
-        return self.interrupt.pump(self._turn(text, text if said is None else said))
+        return self.interrupt.pump(self._turn(scrub(said), compose))
 
-    async def _turn(self, text: str, said: str) -> AsyncGenerator[Event, None]:
+    async def _turn(self, said: str, compose: Callable[[str], str]) -> AsyncGenerator[Event, None]:
         started, step = time.perf_counter(), 0
         reason: EndReason = "done"
         failure: CodeAgentError | None = None
         try:
-            self.history.append(UserMessage(scrub(text)), origin="user", said=scrub(said), new_turn=True)
+            # Calls are still open here when the disk refused their results at the end of the turn before.
+            self.history.repair_pairs()
+            self.history.append(UserMessage(scrub(compose(said))), origin="user", said=said, new_turn=True)
             yield TurnStarted(self.history.turn, said)
             async for event in self._steps():
                 if isinstance(event, StepStarted):
@@ -75,15 +81,20 @@ class Agent:
             reason, failure = "limit", error
         except CodeAgentError as error:
             reason, failure = "failed", error
-        self._close()
-        await self.history.sync()
+        try:
+            await self._close()
+        except CodeAgentError as error:
+            if failure is None:
+                reason, failure = "failed", error
         yield TurnEnded(reason, step, time.perf_counter() - started, failure)
 
     async def _steps(self) -> AsyncGenerator[Event, None]:
         """Ask the model, run the tools it wants, until it only talks."""
+        before = Spent()
         for step in count(1):
-            for notice in self._limits.check(step, self.history.spent):
+            for notice in self._limits.check(step, self.history.spent, before):
                 yield notice
+            before = self.history.spent
             async for event in self.guard.maybe_compact_history():
                 yield event
             replied = None
@@ -97,11 +108,23 @@ class Agent:
                 self.history.append(UserMessage(scrub(text)), origin="steer", said=scrub(text))
                 yield Steered(text)
             if not replied.message.calls and not steered:
-                self._demand_whole(replied)
+                self._demand_whole(replied.truncated)
                 return
 
     async def _ask(self, step: int) -> AsyncGenerator[Event, None]:
-        """One model call; a request that turns out too long is compacted once and tried once more."""
+        """One model call, whose last event is `Replied`; an answer of nothing at all is asked for once more."""
+        for last in (False, True):
+            async for event in self._ask_fitting(step):
+                yield event
+                if isinstance(event, Replied):
+                    return
+            nothing = IncompleteReply("{model} gave an empty answer.", model=self.model.name)
+            if last:
+                raise nothing
+            yield Retrying(nothing, 1, 1, 0.0)
+
+    async def _ask_fitting(self, step: int) -> AsyncGenerator[Event, None]:
+        """One request; one that turns out too long is compacted once and tried once more."""
         try:
             async for event in self._ask_once(step):
                 yield event
@@ -115,24 +138,33 @@ class Agent:
                 yield event
 
     async def _ask_once(self, step: int) -> AsyncGenerator[Event, None]:
+        """One request as it is; without `Replied` at the end when the answer was empty."""
         started, estimated = time.perf_counter(), self._meter.request(self.history)
         yield StepStarted(step, estimated)
         partial: list[str] = []
+        reply: Reply | None = None
         try:
-            async for item in self.model.provider.stream(self._request()):
-                if isinstance(item, Reply):
-                    yield self._keep(item, estimated, started)
-                    return
-                if isinstance(item, TextDelta):
-                    partial.append(item.text)
-                elif isinstance(item, Retrying):
-                    partial.clear()
-                yield item
-            raise IncompleteReply("The stream of {model} ended without an answer.", model=self.model.name)
-        except (asyncio.CancelledError, GeneratorExit, CodeAgentError):
+            stream = cast("AsyncGenerator[StreamItem]", self.model.provider.stream(self._request()))
+            async with aclosing(stream) as items:
+                async for item in items:
+                    if isinstance(item, Reply):
+                        reply = item
+                        break
+                    if isinstance(item, TextDelta):
+                        partial.append(item.text)
+                    elif isinstance(item, Retrying):
+                        partial.clear()
+                    yield item
+        except ContextOverflow:
+            raise
+        except (asyncio.CancelledError, CodeAgentError):
             if text := "".join(partial).strip():
                 self.history.append(AssistantMessage(scrub(f"{text}\n\n{INTERRUPTED}")), origin="model")
             raise
+        if reply is None:
+            raise IncompleteReply("The stream of {model} ended without an answer.", model=self.model.name)
+        if replied := self._keep(reply, estimated, time.perf_counter() - started):
+            yield replied
 
     def _request(self) -> Request:
         return Request(
@@ -143,25 +175,34 @@ class Agent:
             effort=self.model.effort,
         )
 
-    def _keep(self, reply: Reply, estimated: int, started: float) -> Replied:
-        """The reply joins the history, and its usage becomes the anchor of the next estimate."""
-        entry = self.history.append(reply.message, origin="model")
+    def _keep(self, reply: Reply, estimated: int, seconds: float) -> Replied | None:
+        """The reply joins the history, and its usage becomes the anchor of the next estimate.
+
+        An empty one does not join, endpoints refuse it later; what it cost counts with the message it answers.
+        """
+        empty = not reply.message.calls and not reply.message.text.strip()
+        entry = self.history.entries[-1] if empty else self.history.append(reply.message, origin="model")
         if reply.usage is not None:
             self.history.report(
                 reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=self.model.cost(reply.usage)
             )
-        return Replied(
-            entry.id, reply.message, reply.usage, time.perf_counter() - started, reply.cut, reply.broken_calls
-        )
+        if empty:
+            self._demand_whole(reply.cut)
+            return None
+        return Replied(entry.id, reply.message, reply.usage, seconds, reply.cut, reply.broken_calls)
 
-    def _demand_whole(self, replied: Replied) -> None:
+    def _demand_whole(self, cut: bool) -> None:
         """A cut answer is no end of a turn that could pass for a good one."""
-        if replied.truncated:
+        if cut:
             raise LimitReached("The answer was cut off by the model's length limit.", hint="Say “go on” to continue.")
 
-    def _close(self) -> None:
+    async def _close(self) -> None:
         """Leave a history that any endpoint accepts: no open call, and an answer, if only a mark, to what was said."""
         self.history.repair_pairs()
         last = self.history.entries[-1].message if self.history.entries else None
         if isinstance(last, UserMessage):
             self.history.append(AssistantMessage(INTERRUPTED), origin="model")
+        syncing = asyncio.create_task(self.history.sync())
+        with suppress(asyncio.CancelledError):  # An interruption now comes too late: the turn is over.
+            await asyncio.wait({syncing})
+        await syncing

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.core.entries import Prompt, PromptReason
-from codeagent.core.events import Event
+from codeagent.core.errors import CodeAgentError
+from codeagent.core.events import Compacted, Event, Notice
 from codeagent.core.ports import Jobs
 from codeagent.history.history import History
 from codeagent.memory.manager import MemoryManager
@@ -98,13 +100,17 @@ class Session:
         return tuple(self.permissions.denials)
 
     def run_turn(self, text: str) -> AsyncIterator[Event]:
-        """One turn for what the person typed. Facts that have become relevant travel at the head of the message."""
+        """One turn for what the person typed; see `Agent.run_turn`."""
+        return self.agent.run_turn(text, self._compose)
+
+    def _compose(self, said: str) -> str:
+        """The message for what was typed: facts that have become relevant travel at its head, or in a new prompt."""
         if self._refresh is not None:
-            self.history.set_prompt(self._build_prompt(text), self._refresh)
+            self.history.set_prompt(self._build_prompt(said), self._refresh)
             self._refresh = None
-            return self.agent.run_turn(text)
-        recalled = self.memory.recall(text)
-        return self.agent.run_turn(f"{recalled.text}\n\n{text}" if recalled.text else text, said=text)
+            return said
+        recalled = self.memory.recall(said)
+        return f"{recalled.text}\n\n{said}" if recalled.text else said
 
     def interrupt(self) -> None:
         """Stop the running turn; its last event says so."""
@@ -115,11 +121,25 @@ class Session:
         self.agent.steering.push(text)
 
     def compact(self, focus: str | None = None) -> AsyncIterator[Event]:
-        """Compact the history now, whatever its size."""
-        return self.agent.interrupt.pump(self.agent.guard.compact(force=True, focus=focus))
+        """Compact the history now, whatever its size. Failures and an interruption are told, not raised."""
+        return self.agent.interrupt.pump(self._compact(focus))
+
+    async def _compact(self, focus: str | None) -> AsyncGenerator[Event, None]:
+        compacted = False
+        try:
+            self.history.repair_pairs()
+            async for event in self.agent.guard.compact(force=True, focus=focus):
+                compacted = compacted or isinstance(event, Compacted)
+                yield event
+        except asyncio.CancelledError:
+            if not compacted:
+                yield Notice("Compaction was interrupted, nothing was changed.")
+        except CodeAgentError as error:
+            yield Notice("{error}", {"error": str(error)}, "error")
 
     def clear(self) -> None:
-        """Begin anew: the conversation leaves the prompt, not the disk."""
+        """Begin anew: the conversation leaves the prompt, not the disk. Raises StoreError when the disk refuses."""
+        self.history.repair_pairs()
         self.memory.safe_point()
         self.history.set_prompt(self._build_prompt(""), "clear")
         self._refresh = None
@@ -144,7 +164,9 @@ class Session:
 
     async def aclose(self) -> None:
         """Everything on disk, no process left, the session file free for others."""
-        await self.jobs.aclose()
-        await self.model.provider.aclose()
-        await self.history.sync()
-        self.history.close()
+        try:
+            await self.jobs.aclose()
+            await self.model.provider.aclose()
+            await self.history.sync()
+        finally:
+            self.history.close()

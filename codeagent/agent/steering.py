@@ -38,34 +38,41 @@ class Interrupt:
 
     def __init__(self) -> None:
         self._turn: asyncio.Task[None] | None = None
+        self._stopping = False
 
     @property
     def running(self) -> bool:
-        return self._turn is not None
+        return self._turn is not None and not self._turn.done()
 
     def now(self) -> None:
         """Stop the running turn; further calls for the same turn change nothing, so that its clean-up is not cut."""
-        if self._turn is not None and not self._turn.cancelling():
-            self._turn.cancel()
+        if self._turn is not None and not self._stopping:
+            self._stopping = True
+            # Not at once: a task that has not begun yet would end without having said a word.
+            self._turn.get_loop().call_soon(self._turn.cancel)
 
     async def pump(self, turn: AsyncGenerator[Event, None]) -> AsyncIterator[Event]:
-        """The events of `turn`. A consumer that goes away stops the turn as `now` does."""
+        """The events of `turn`. A consumer that goes away stops the turn as `now` does, and so does another turn."""
+        if self._turn is not None:
+            self.now()
+            await asyncio.wait({self._turn})
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
 
         async def drain() -> None:
-            try:
-                async for event in turn:
-                    queue.put_nowait(event)
-            finally:
-                queue.put_nowait(None)
+            async for event in turn:
+                queue.put_nowait(event)
 
-        task = self._turn = asyncio.create_task(drain())
+        task = asyncio.create_task(drain())
+        task.add_done_callback(lambda _: queue.put_nowait(None))
+        self._turn, self._stopping = task, False
         try:
             while (event := await queue.get()) is not None:
                 yield event
             if not task.cancelled():
-                await task
+                task.result()
         finally:
-            self.now()
-            await asyncio.gather(task, return_exceptions=True)
-            self._turn = None
+            if self._turn is task:
+                self.now()
+            await asyncio.wait({task})
+            if self._turn is task:
+                self._turn = None

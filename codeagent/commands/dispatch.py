@@ -33,7 +33,11 @@ def is_command(line: str) -> bool:
 
 
 async def dispatch(line: str, context: CommandContext) -> Outcome:
-    """Run the command in `line`. An unknown one names the nearest and never reaches the model."""
+    """Run the command in `line`. An unknown one names the nearest and never reaches the model.
+
+    Raises:
+        CodeAgentError: the command failed; whoever asked for it shows why.
+    """
     if not is_command(line):
         return Send(line)
     found = _NAME.match(line.strip())

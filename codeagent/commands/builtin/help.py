@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
 from codeagent.commands.dispatch import catalog
+from codeagent.core.events import Notice
 from codeagent.core.ui import Table
 
 
@@ -14,6 +15,9 @@ async def run(args: str, context: CommandContext) -> Outcome:
         for command in catalog()
         if not wanted or wanted in (command.name, *command.aliases)
     )
+    if not rows:
+        context.ui.show(Notice("There is no command /{word}; /help lists them.", {"word": wanted}, "warning"))
+        return Done()
     context.ui.show(Table(("command", "what it does"), rows))
     if not wanted:
         context.ui.show("Keys: ? on an empty line. Files: @name. Leave: /exit or Ctrl-D.")

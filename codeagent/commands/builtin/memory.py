@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
-from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Notice
 from codeagent.core.ui import Table
 
@@ -31,11 +30,7 @@ def _forget(wanted: str, context: CommandContext) -> None:
     if not wanted:
         context.ui.show(Notice("Say which: /memory forget <id>; /memory lists them."))
         return
-    try:
-        fact = context.session.memory.forget(wanted)
-    except CodeAgentError as error:
-        context.ui.show(Notice("{error}", {"error": str(error)}, "error"))
-        return
+    fact = context.session.memory.forget(wanted)
     context.ui.show(Notice("Forgotten: {fact}", {"fact": fact.content}))
 
 

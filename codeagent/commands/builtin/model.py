@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome, Switch
-from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Notice
 
 
@@ -13,11 +12,7 @@ async def run(args: str, context: CommandContext) -> Outcome:
         wanted = await context.ui.pick(f"Model (now {context.session.model.name})", context.desk.models())
     if not wanted or wanted == context.session.model.name:
         return Done()
-    try:
-        session = await context.desk.use_model(context.session, wanted)
-    except CodeAgentError as error:
-        context.ui.show(Notice("{error}", {"error": str(error)}, "error"))
-        return Done()
+    session = await context.desk.use_model(context.session, wanted)
     context.ui.show(Notice("The model is now {model}.", {"model": session.model.name}))
     return Switch(session)
 

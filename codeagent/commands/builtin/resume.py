@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome, Switch
-from codeagent.core.errors import SessionError
 from codeagent.core.events import Notice
 
 
@@ -17,11 +16,7 @@ async def run(args: str, context: CommandContext) -> Outcome:
         wanted = await context.ui.pick("Resume which session?", rows)
     if not wanted:
         return Done()
-    try:
-        return Switch(await context.desk.resume(context.session, wanted))
-    except SessionError as error:
-        context.ui.show(Notice("{error}", {"error": str(error)}, "error"))
-        return Done()
+    return Switch(await context.desk.resume(context.session, wanted))
 
 
 COMMAND = Command("resume", "Go on with an earlier session.", run, arguments="[id]", aliases=("sessions",))

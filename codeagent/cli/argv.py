@@ -24,12 +24,14 @@ RESUME = frozenset({"-r", "--resume"})
 SWITCHES = frozenset("cyvh")
 """Letters that can be bundled (`-cp "go on"`)."""
 ONE_SHOT = frozenset({"run", "exec"})
+COMMANDS = frozenset({"sessions", "memory", "config", "setup", "completion"})
+"""Subcommands, which keep their own arguments."""
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
 
-def normalise(argv: Iterable[str], commands: frozenset[str]) -> list[str]:
-    """`argv` (without the program's name) for Typer; `commands` are the subcommands, which keep their own arguments."""
+def normalise(argv: Iterable[str]) -> list[str]:
+    """`argv` (without the program's name) for Typer."""
     given = deque(argv)
     if list(given) == ["help"]:
         return ["--help"]
@@ -58,7 +60,7 @@ def normalise(argv: Iterable[str], commands: frozenset[str]) -> list[str]:
             options.append(arg)
         elif not once and not words and arg in ONE_SHOT:
             once = True
-        elif not once and not words and arg in commands:
+        elif not once and not words and arg in COMMANDS:
             return [*options, *_subcommand(arg, list(given))]
         elif arg != "-":  # that is standard input, which is read anyway
             words.append(arg)

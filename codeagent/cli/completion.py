@@ -7,9 +7,6 @@ from typing import Annotated, Literal
 import typer
 from typer.completion import get_completion_inspect_parameters, show_callback
 
-VARIABLE = "_CODEAGENT_COMPLETE"
-"""Set by the script when it asks."""
-
 Shell = Annotated[Literal["bash", "zsh", "fish", "powershell"], typer.Argument(help="The shell to write it for.")]
 
 

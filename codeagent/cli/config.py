@@ -13,8 +13,9 @@ from codeagent.core.errors import UsageError
 from codeagent.core.messages import encode_json
 from codeagent.core.paths import Project
 from codeagent.options import Options
-from codeagent.settings import Loaded, Trust, known_keys, load_settings, write_setting
+from codeagent.settings import Loaded, Trust, known_keys, load_settings
 from codeagent.settings.load import masked, unknown_setting
+from codeagent.settings.write import write_setting
 from codeagent.workspace import find_project
 
 app = typer.Typer(help="Settings.", no_args_is_help=True, rich_markup_mode=None)

@@ -10,31 +10,18 @@ from typing import Any
 import typer
 
 from codeagent import __version__
-from codeagent.cli import config, flags, memory, sessions, setup
-from codeagent.cli.argv import normalise
-from codeagent.cli.completion import VARIABLE, completion, prepare
+from codeagent.cli import flags
+from codeagent.cli.argv import COMMANDS, normalise
 from codeagent.cli.entry import here, on_terminal
 from codeagent.cli.output import say
 from codeagent.core.errors import UsageError
 from codeagent.history.catalog import checked_id
 from codeagent.options import Options, split_list
 
-app = typer.Typer(
-    name="codeagent",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    subcommand_metavar="[WORDS…] | COMMAND",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="`codeagent run TEXT` and `codeagent exec TEXT` mean `codeagent -p TEXT`.",
-)
-for name, group in (("sessions", sessions.app), ("memory", memory.app), ("config", config.app)):
-    app.add_typer(group, name=name)
-app.command("setup")(setup.setup)
-app.command("completion")(completion)
+COMPLETION = "_CODEAGENT_COMPLETE"
+"""Set by the completion script when it asks."""
 
 
-@app.callback(invoke_without_command=True)
 def start(
     ctx: typer.Context,
     text: flags.Text = None,
@@ -77,14 +64,32 @@ def start(
         raise typer.Exit(_converse(ctx.obj))
 
 
+def program(*, whole: bool) -> typer.Typer:
+    """The application; `whole` with its subcommands, which a plain conversation need not load."""
+    app = typer.Typer(
+        name="codeagent",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        subcommand_metavar="[WORDS…] | COMMAND",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="`codeagent run TEXT` and `codeagent exec TEXT` mean `codeagent -p TEXT`.",
+    )
+    app.callback(invoke_without_command=True)(start)
+    if whole:
+        from codeagent.cli import groups
+
+        groups.join(app)
+    return app
+
+
 def run_command(argv: Sequence[str]) -> int:
     """Run what `argv` says, through Typer; usage errors end with SystemExit(2)."""
-    command: Any = typer.main.get_command(app)
-    words = normalise(argv, frozenset(command.commands))
-    if VARIABLE in os.environ:
-        prepare()
+    words = normalise(argv)
+    whole = COMPLETION in os.environ or not {*COMMANDS, "-h", "--help"}.isdisjoint(words)
+    command = typer.main.get_command(program(whole=whole))
     try:
-        command.main(args=words, prog_name="codeagent", complete_var=VARIABLE)
+        command.main(args=words, prog_name="codeagent", complete_var=COMPLETION)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
     return 0

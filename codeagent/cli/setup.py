@@ -21,7 +21,7 @@ from codeagent.core.ports import Endpoint, Reply, Request
 from codeagent.llm import presets, probe
 from codeagent.llm.providers.openai_chat import OpenAIChat
 from codeagent.options import Options
-from codeagent.settings import write_setting
+from codeagent.settings.write import write_setting
 
 LISTED = 20
 """Models of an endpoint that are shown at most."""

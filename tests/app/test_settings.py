@@ -11,7 +11,8 @@ import pytest
 from codeagent.core.errors import ConfigError
 from codeagent.core.paths import Home, Project
 from codeagent.options import split_list
-from codeagent.settings import Loaded, Origin, Trust, load_settings, write_setting
+from codeagent.settings import Loaded, Origin, Trust, load_settings
+from codeagent.settings.write import write_setting
 
 
 @dataclass(frozen=True)

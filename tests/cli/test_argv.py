@@ -6,8 +6,6 @@ import pytest
 
 from codeagent.cli.argv import normalise
 
-COMMANDS = frozenset({"sessions", "memory", "config"})
-
 
 @pytest.mark.parametrize(
     ("typed", "read"),
@@ -64,4 +62,4 @@ COMMANDS = frozenset({"sessions", "memory", "config"})
     ],
 )
 def test_a_command_line(typed: list[str], read: list[str]) -> None:
-    assert normalise(typed, COMMANDS) == read
+    assert normalise(typed) == read

@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
 from codeagent import __version__
-from codeagent.cli.argv import PRINT, RESUME, VALUED
+from codeagent.cli.argv import COMMANDS, PRINT, RESUME, VALUED
 from codeagent.cli.entry import here, report
-from codeagent.cli.main import app, options_from
+from codeagent.cli.main import options_from
+from codeagent.cli.main import program as program_of_flags
 from codeagent.cli.once import decode, parse_message
 from codeagent.core.errors import UsageError
 from codeagent.core.paths import Home
 from codeagent.options import Options
 from tests.cli.conftest import Cli, Said, program
 
-COMMAND = typer.main.get_command(app)
+COMMAND: Any = typer.main.get_command(program_of_flags(whole=True))
 
 
 def options(*argv: str) -> Options:
@@ -32,6 +34,7 @@ def test_the_argument_rules_know_every_flag() -> None:
     valued = {name for param in flags if not getattr(param, "is_flag", False) for name in param.opts}
     assert valued - RESUME == VALUED
     assert {name for param in flags for name in param.opts} >= PRINT
+    assert set(COMMAND.commands) == COMMANDS
 
 
 def test_flags_become_options(home: Home, project: Path, tmp_path: Path) -> None:
@@ -118,6 +121,17 @@ def test_the_version_alone_and_among_others(cli: Cli) -> None:
     alone = program("--version")
     assert (alone.returncode, alone.stdout) == (0, f"codeagent {__version__}\n".encode())
     assert cli("-v", "--version").out == f"codeagent {__version__}\n"
+
+
+def test_a_shell_completes_flags_and_commands(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = cli("completion", "bash").out
+    assert "_CODEAGENT_COMPLETE=complete_bash" in script
+    monkeypatch.setenv("_CODEAGENT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "codeagent se")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert program().stdout.split() == [b"setup", b"sessions"]
+    monkeypatch.setenv("COMP_WORDS", "codeagent --perm")
+    assert program().stdout.split() == [b"--permission-mode"]
 
 
 def test_an_unforeseen_error_is_one_sentence_and_a_private_log(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

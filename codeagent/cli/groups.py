@@ -1,0 +1,17 @@
+"""The subcommands: what is loaded only when one of them is called, or help is wanted."""
+
+from __future__ import annotations
+
+import typer
+
+from codeagent.cli import config, memory, sessions, setup
+from codeagent.cli.completion import completion, prepare
+
+
+def join(app: typer.Typer) -> None:
+    """Add every subcommand to the program."""
+    prepare()
+    for name, group in (("sessions", sessions.app), ("memory", memory.app), ("config", config.app)):
+        app.add_typer(group, name=name)
+    app.command("setup")(setup.setup)
+    app.command("completion")(completion)

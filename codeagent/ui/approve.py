@@ -45,7 +45,10 @@ class Approval(Dialog):
 
     def rows(self, cells: int, most: int) -> list[Row]:
         question = self._question
-        rows = wrap_text(visible(question.title), cells, "class:bold")
+        title = visible(question.title)
+        if question.preview is not None:
+            title = fit(title, cells)  # all of it is in the preview
+        rows = wrap_text(title, cells, "class:bold")
         if question.detail:
             rows += wrap_text(visible(question.detail), cells, "class:dim")
         choices = [row for number in range(self.count) for row in self._choice(number, cells)]

@@ -44,7 +44,7 @@ class Highlighter:
 
 def _open(last: _TokenType, source: str) -> bool:
     """Whether a line that ends in `last` may be in the middle of a string or a comment."""
-    return "String" in last or "Comment" in last or source.rfind("/*") > source.rfind("*/")
+    return not {"String", "Comment"}.isdisjoint(last) or source.rfind("/*") > source.rfind("*/")
 
 
 def _lexer(language: str) -> Lexer | None:

@@ -6,7 +6,7 @@ from codeagent.core.display import plain, visible
 from codeagent.core.entries import Compaction
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Notice, ToolFinished
-from codeagent.core.tools import Command, Diff, Preview
+from codeagent.core.tools import Command, Diff, Preview, ToolResult
 from codeagent.core.ui import Markdown, Shown, Table
 from codeagent.ui.diff import count, diff_rows
 from codeagent.ui.paper import markdown_rows
@@ -15,6 +15,8 @@ from codeagent.ui.tables import table
 
 DIFF_ROWS = 40
 """Rows of a diff under a settled call; the rest is a key away."""
+LAST_WORDS = 3
+"""Lines of a failed program's output that are shown."""
 _LEVEL = {"info": "class:dim", "warning": "class:warn", "error": "class:bad"}
 
 
@@ -78,8 +80,8 @@ def tool_rows(event: ToolFinished, cells: int) -> list[Row]:
     rows = [tool_line(mark, event.title, told, cells)]
     if isinstance(result.display, Diff) and not (result.failed or result.denied):
         rows += [[("", "  "), *row] for row in diff_rows(result.display, cells - 2, DIFF_ROWS)]
-    elif result.failed and not result.denied and (first := _first_line(result.text)):
-        rows.append([("", "  "), ("class:bad", fit(first, cells - 2))])
+    elif result.failed and not result.denied:
+        rows += [[("", "  "), ("class:bad", fit(line, cells - 2))] for line in _failure(result)]
     return rows
 
 
@@ -91,8 +93,12 @@ def tool_line(mark: Span, title: str, told: str, cells: int) -> Row:
     return [*row, ("class:dim", f"  {told}")] if told and row_width(row) + width(told) + 2 <= cells else row
 
 
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in plain(text).splitlines() if line.strip()), "")
+def _failure(result: ToolResult) -> list[str]:
+    """Our tools say at first what failed; programs, whose output ends in "[exit 1]", say it at the end."""
+    lines = [line.rstrip() for line in plain(result.text).split("\n") if line.strip()]
+    if lines and lines[-1] == f"[{plain(result.summary)}]":
+        return lines[:-1][-LAST_WORDS:]
+    return [line.strip() for line in lines[:1]]
 
 
 def expanded_rows(event: ToolFinished, cells: int) -> list[Row]:

@@ -91,13 +91,13 @@ class TurnView:
         now = self._clock()
         tail = self._paper.peek(self._splitter.tail, cells)
         rows = [*tail, []] if tail else []
+        if asking:
+            return rows[:-1]
         frame = SPINNER[int(now * 10) % len(SPINNER)]
         for call in self._running.values():
             rows.append(tool_line(("class:busy", f"{frame} "), call.title, seconds(now - call.since), cells))
             if last := _last_line(call.tail):
                 rows.append([("class:dim", f"  {fit(last, cells - 2)}")])
-        if asking:
-            return rows
         told = f"{self._told(now)} · {seconds(now - self._since)} · Esc to interrupt"
         mark = " " if self._running else frame
         return [*rows, [("class:busy", f"{mark} "), ("class:dim", fit(told, cells - 2))]]

@@ -175,8 +175,11 @@ def test_chinese_breaks_anywhere_but_before_its_punctuation() -> None:
 def test_code_keeps_its_colours_from_line_to_line() -> None:
     splitter, paper = Splitter(), Paper()
     paper.rows(splitter.feed('```python\nx = """\n'), 60)
-    [row] = paper.rows(splitter.feed("inside = 1\n"), 60)
-    assert [style for style, text in row if text == "inside = 1"] == ["class:pygments.literal.string.double"]
+    [inside, closed, after] = paper.rows(splitter.feed('inside = 1\n"""\nafter = 1\n'), 60)
+    string = "class:pygments.literal.string.double"
+    assert inside == [("", "  "), (string, "inside = 1")]
+    assert closed == [("", "  "), (string, '"""')]
+    assert after[:2] == [("", "  "), ("class:pygments.name", "after")]
 
 
 def test_a_narrow_table_becomes_records() -> None:

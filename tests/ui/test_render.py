@@ -75,12 +75,16 @@ def test_a_cut_diff_says_how_much_is_left_out() -> None:
 def test_calls_settle_on_one_line() -> None:
     fine = ToolFinished(CALL, "Run pytest -q", ToolResult("x", summary="12 lines"), 2.34)
     failed = ToolFinished(CALL, "Run pytest -q", ToolResult("\n \x1b[31mE  boom\x1b[0m\nmore", failed=True), 0.01)
+    program = ToolFinished(
+        CALL, "Run make", ToolResult("a\nb\nc\n\n  d\ne\n[exit 2]", failed=True, summary="exit 2"), 0.01
+    )
     denied = ToolFinished(CALL, "Run rm", ToolResult("no", failed=True, denied=True), 0)
     edited = ToolFinished(
         CALL, "Edit a.py", ToolResult("ok", display=Diff("a.py", "a\n", "b\n"), summary="+1 −1"), 0.01
     )
     assert _lines(tool_rows(fine, 60)) == ["● Run pytest -q  12 lines · 2.3 s"]
     assert _lines(tool_rows(failed, 60)) == ["✗ Run pytest -q  failed", "  E  boom"]
+    assert _lines(tool_rows(program, 60)) == ["✗ Run make  exit 2", "  c", "    d", "  e"]
     assert _lines(tool_rows(denied, 60)) == ["⊘ Run rm  not permitted"]
     assert _lines(tool_rows(edited, 60)) == ["● Edit a.py  +1 −1", "  1 - a", "  1 + b"]
     assert _lines(tool_rows(fine, 32)) == ["● Run pytest …  12 lines · 2.3 s"]

@@ -58,9 +58,7 @@ def _settings(options: Options) -> Settings:
 
 
 def _look(world: World, settings: Settings) -> Look:
-    return Look(
-        cwd=world.project, version=__version__, model="scripted", theme=settings.theme, environ=world.environ
-    )
+    return Look(cwd=world.project, version=__version__, model="scripted", theme=settings.theme, environ=world.environ)
 
 
 class Play:
@@ -105,7 +103,8 @@ class Play:
 
     async def _play(self, stage: Stage) -> None:
         tell(stage, self._script.intro)
-        warming = asyncio.to_thread(Segmenter(self._world.home.cache).warm) if self._pace.on else asyncio.sleep(0)
+        # In a home of its own the dictionary is made anew, which takes a second or two.
+        warming = asyncio.to_thread(Segmenter(self._world.home.cache).warm)
         await asyncio.gather(self._pace.read(self._script.intro), warming)
         session = None
         for number, sitting in enumerate(self._script.sittings):
@@ -141,7 +140,7 @@ class Play:
         for words in scene.carried:
             if words not in _request(talk.session):
                 raise CodeAgentError("What was said earlier is not in the request: {words}", words=words)
-            tell(stage, self._script.proof.format(words=words), "class:good")
+            tell(stage, self._script.proof.format(words=words), "class:good", group="proof")
         await self._pace.wait(LOOK)
 
     def _options(self, steps: Path, session: str | None) -> Options:

@@ -1,4 +1,4 @@
-"""What the demonstration is shown on: the product's own screen, or plain lines, where it types and answers by itself."""
+"""What the demonstration is shown on, the real screen or plain lines: it types and answers by itself."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Stage(Protocol):
     async def close(self) -> None: ...
 
 
-def tell(stage: Stage, text: str, style: str = "class:accent") -> None:
+def tell(stage: Stage, text: str, style: str = "class:accent", group: str = "") -> None:
     """The narrator's words, set apart from everything else by a bar."""
     bar = [(style, "▌ ")]
-    stage.surface.write(wrap_text(text.strip(), stage.surface.cells, style, bar, bar))
+    stage.surface.write(wrap_text(text.strip(), stage.surface.cells, style, bar, bar), group)
 
 
 def yes(question: Question) -> int:

@@ -24,7 +24,7 @@ RESUME = frozenset({"-r", "--resume"})
 SWITCHES = frozenset("cyvh")
 """Letters that can be bundled (`-cp "go on"`)."""
 ONE_SHOT = frozenset({"run", "exec"})
-COMMANDS = frozenset({"sessions", "memory", "config", "setup", "completion"})
+COMMANDS = frozenset({"sessions", "memory", "config", "setup", "demo", "completion"})
 """Subcommands, which keep their own arguments."""
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")

@@ -6,6 +6,7 @@ import typer
 
 from codeagent.cli import config, memory, sessions, setup
 from codeagent.cli.completion import completion, prepare
+from codeagent.cli.demo import demo
 
 
 def join(app: typer.Typer) -> None:
@@ -14,4 +15,5 @@ def join(app: typer.Typer) -> None:
     for name, group in (("sessions", sessions.app), ("memory", memory.app), ("config", config.app)):
         app.add_typer(group, name=name)
     app.command("setup")(setup.setup)
+    app.command("demo")(demo)
     app.command("completion")(completion)

@@ -51,11 +51,15 @@ def _offer(options: Options) -> int | None:
     """Explain, and let the person choose; None when things are set up now, else the exit code."""
     for line in EXPLANATION:
         say(line)
-    say("  1  set up now\n  2  leave")
+    say("  1  set up now\n  2  see a demonstration, without a model\n  3  leave")
     try:
         choice = input("› ").strip()
     except EOFError:
         choice = ""
+    if choice == "2":
+        from codeagent.cli import demo
+
+        return demo.show(options)
     if choice != "1":
         return NOT_CONFIGURED
     from codeagent.cli.setup import ask_and_write

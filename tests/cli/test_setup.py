@@ -103,6 +103,16 @@ def test_a_start_with_nothing_configured_explains_and_offers(terminal: Open, hom
     assert not home.config.exists()
 
 
+def test_a_start_with_nothing_configured_can_show_how_it_works(terminal: Open, home: Home) -> None:
+    with terminal() as screen:
+        screen.wait_for("2  see a demonstration")
+        screen.say("2")
+        screen.wait_for("scripted")
+        screen.press("Ctrl-C")
+        screen.wait_exit()
+    assert not home.config.exists()
+
+
 def peeked(home: Home, project: Path, environ: dict[str, str] | None = None) -> Peek:
     return peek(Options(cwd=project, home=home, environ=environ or {}), find_project(project))
 

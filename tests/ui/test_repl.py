@@ -326,7 +326,7 @@ def test_a_dumb_terminal_gets_plain_lines(start: Open) -> None:
     terminal.say("use tabs")
     terminal.wait_for("The answer was no use tabs")
     terminal.say("wait")
-    terminal.settle(0.5)
+    terminal.wait_for("I am at it")
     terminal.press("Ctrl-C")
     terminal.wait_for("interrupted")
     terminal.say("/exit")

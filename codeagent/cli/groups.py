@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from codeagent.cli import config, demo, memory, sessions, setup
+from codeagent.cli import config, memory, sessions, setup
 from codeagent.cli.completion import completion, prepare
 from codeagent.cli.demo import demo
 
@@ -15,6 +15,5 @@ def join(app: typer.Typer) -> None:
     for name, group in (("sessions", sessions.app), ("memory", memory.app), ("config", config.app)):
         app.add_typer(group, name=name)
     app.command("setup")(setup.setup)
-    app.command("demo")(demo.demo)
     app.command("demo")(demo)
     app.command("completion")(completion)

@@ -16,8 +16,12 @@ class FrameOutput(Vt100_Output):
     held = False
 
     def flush(self) -> None:
-        if not self.held:
+        if self.held:
+            return
+        try:
             super().flush()
+        except OSError:
+            self._buffer.clear()  # the terminal has gone; there is nobody left to see it
 
 
 def open_output(look: Look) -> FrameOutput:

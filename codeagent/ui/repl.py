@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import signal
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
@@ -60,11 +61,14 @@ class Repl:
         self._typed = asyncio.Event()
         self._line: asyncio.Task[bool] | None = None
         self._errands: set[asyncio.Task[None]] = set()
+        self._killed = 0
+        """Exit code of a process that was told to end."""
         self._leaving: asyncio.Task[None] | None = None
         bind(self._screen, self)
 
     async def run(self, open_desk: OpenDesk, first: str | None) -> int:
         self._screen.write([self._head()])
+        self._mind_signals()
         drawing = asyncio.create_task(self._screen.run())
         talking = asyncio.create_task(self._converse(open_desk, first))
         try:
@@ -88,13 +92,22 @@ class Repl:
             self.interrupt()
             await asyncio.wait({self._line}, timeout=PATIENCE)
 
-    @staticmethod
-    def _exit_code(talking: asyncio.Task[int], drawing: asyncio.Task[int]) -> int:
+    def _mind_signals(self) -> None:
+        """A closed terminal or a plain kill ends like a leave: nothing that was started is left running."""
+
+        def leave(number: int) -> None:
+            self._killed = 128 + number
+            self.leave()
+
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, leave, number)
+
+    def _exit_code(self, talking: asyncio.Task[int], drawing: asyncio.Task[int]) -> int:
         """Raises what made one of the two fail, but for a terminal that went away."""
         for task in (talking, drawing):
             if not task.cancelled() and (error := task.exception()) and not isinstance(error, EOFError):
                 raise error
-        return 0 if talking.cancelled() else talking.result()
+        return self._killed if talking.cancelled() else talking.result()
 
     async def _converse(self, open_desk: OpenDesk, first: str | None) -> int:
         """Open the session, then do what the lines ask, one after the other."""

@@ -12,7 +12,7 @@ from codeagent.commands.dispatch import dispatch
 from codeagent.core.display import visible
 from codeagent.core.entries import Entry
 from codeagent.core.errors import CodeAgentError
-from codeagent.core.events import CallDelta, Event, ReasoningDelta, TextDelta, ToolFinished, ToolProgress
+from codeagent.core.events import Compacted, Event, Replied, ToolFinished
 from codeagent.core.messages import AssistantMessage, ToolCall, UserMessage
 from codeagent.core.ui import UI
 from codeagent.ui.look import Look
@@ -23,7 +23,6 @@ from codeagent.ui.status import Bar, branch
 from codeagent.ui.surface import Surface
 from codeagent.ui.turn_view import TurnView
 
-STREAMED = (TextDelta, ReasoningDelta, CallDelta, ToolProgress)
 RESUMED_TURNS = 2
 """Turns of a resumed conversation that are shown again."""
 _log = logging.getLogger(__name__)
@@ -40,6 +39,7 @@ class Talk:
         self._look = look
         self._view: TurnView | None = None
         self._last: ToolFinished | None = None
+        self._branch = branch(look.cwd)
 
     @property
     def in_turn(self) -> bool:
@@ -74,7 +74,7 @@ class Talk:
             tokens=f"{tokens(used)} tokens" if used else "",
             money=money(status.cost_usd) if status.cost_usd else "",
             mode=status.mode,
-            branch=branch(self._look.cwd),
+            branch=self._branch,
         )
         self._surface.changed()
 
@@ -93,6 +93,7 @@ class Talk:
             self._surface.write(error_rows(told, self._surface.cells))
         finally:
             self._news()
+            self._branch = branch(self._look.cwd)
             self.refresh()
         return True
 
@@ -118,7 +119,7 @@ class Talk:
         try:
             async for event in events:
                 view.take(event)
-                if not isinstance(event, STREAMED):
+                if isinstance(event, Replied | Compacted):
                     self.refresh()
         finally:
             self._surface.animate(False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -98,6 +100,16 @@ def test_leaving_in_the_middle_of_a_turn_interrupts_it(start: Open) -> None:
     terminal.wait_for("Esc to interrupt")
     terminal.press("Ctrl-D")
     assert terminal.wait_exit() == 0
+    assert "interrupted" in terminal.everything
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_kill_ends_the_turn_in_good_order(start: Open, number: signal.Signals) -> None:
+    terminal = _ready(start())
+    terminal.say("wait")
+    terminal.wait_for("Esc to interrupt")
+    os.kill(terminal.pid, number)
+    assert terminal.wait_exit() == 128 + number
     assert "interrupted" in terminal.everything
 
 

@@ -9,13 +9,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from codeagent.core.errors import UsageError
 from codeagent.core.events import Notice
 
 Scope = Literal["project", "global"]
+TYPES = ("fact", "preference", "rule", "personal_info")
 
-_FIELDS = frozenset(
-    ["id", "type", "scope", "project", "key", "content", "created", "updated", "expires", "source", "versions"]
-)
+_TIMES = ("created", "updated", "expires", "forgotten")
+_FIELDS = frozenset(["id", "type", "scope", "project", "key", "content", *_TIMES, "source", "versions"])
 _SOURCE = frozenset(["by", "session", "turn", "quote"])
 
 
@@ -50,6 +51,8 @@ class Fact:
     versions: tuple[Mapping[str, Any], ...] = ()
     """What stood under the same key before, oldest first: content, updated, source."""
     expires: str | None = None
+    forgotten: str | None = None
+    """When it was forgotten; None while it is remembered."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of other versions of this program, kept as they were."""
 
@@ -63,9 +66,16 @@ class Fact:
         return end is not None and end <= now
 
 
-def stamp(moment: datetime) -> str:
-    """`moment` as facts carry it, to the second."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def checked_type(type: str) -> str:
+    """`type` when there is one of that name. Raises UsageError."""
+    if type not in TYPES:
+        raise UsageError("There is no type {type}.", type=type, hint=f"Known: {', '.join(TYPES)}.")
+    return type
+
+
+def stamp(moment: datetime, *, exact: bool = False) -> str:
+    """`moment` as facts carry it, to the second, or `exact`: what is forgotten within a second has an order too."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ" if exact else "%Y-%m-%dT%H:%M:%SZ")
 
 
 def parse_time(text: str) -> datetime | None:
@@ -94,6 +104,8 @@ def fact_to_json(fact: Fact) -> dict[str, Any]:
     }
     if fact.expires is not None:
         form["expires"] = fact.expires
+    if fact.forgotten is not None:
+        form["forgotten"] = fact.forgotten
     return {**form, **fact.extra}
 
 
@@ -128,6 +140,7 @@ def fact_from_json(form: object) -> Fact | None:
         _source(get("source")),
         tuple(filter(_is_object, versions)) if versions and isinstance(versions, list) else (),
         _text(get("expires")) or None,
+        _text(get("forgotten")) or None,
         _others(form, _FIELDS),
     )
 
@@ -176,7 +189,13 @@ Change = Callable[[Sequence[Fact]], Sequence[Fact]]
 
 
 class Backend(Protocol):
-    """Keeps facts. Several processes may use the same place at once, and none loses what another has stored."""
+    """Keeps facts, forgotten ones too. Several processes may use the same place at once, and none loses what another
+    has stored."""
+
+    @property
+    def path(self) -> Path:
+        """The file that holds them."""
+        ...
 
     def load(self) -> Sequence[Fact]:
         """All facts, in the order they were added; cheap when nothing has changed. Never raises: see `notices`."""
@@ -197,7 +216,8 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BackendKind:
-    """What a file in `memory/backends/` exports as BACKEND; `open` takes the path of the memory file."""
+    """What a file in `memory/backends/` exports as BACKEND; `open` takes the path of the JSON file of facts, beside
+    which other backends keep their own."""
 
     name: str
     open: Callable[[Path], Backend]

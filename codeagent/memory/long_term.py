@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from codeagent.core.errors import StoreError
 from codeagent.core.events import Notice
@@ -17,12 +18,15 @@ LONGEST = 2_000
 """Characters of a fact at most: a fact is a sentence or two, a longer text belongs into a file."""
 
 
+_NOTHING_FORGOTTEN = "Nothing that was forgotten can be brought back here."
+
+
 def _new_id() -> str:
     return secrets.token_hex(4)
 
 
 class LongTermMemory:
-    """The facts of one project and the global ones. Changed by `save` and `forget` alone, both at the user's word."""
+    """The facts of one project and the global ones. Changed at the user's word alone."""
 
     def __init__(
         self, backend: Backend, project: str, clock: Callable[[], datetime], new_id: Callable[[], str] = _new_id
@@ -35,7 +39,7 @@ class LongTermMemory:
 
     def visible(self) -> list[Fact]:
         """Facts that this project sees, oldest first. What is global is not listed once more for the project."""
-        facts = [fact for fact in self._backend.load() if fact.scope == "global" or fact.project == self._project]
+        facts = [fact for fact in self._backend.load() if fact.forgotten is None and self._sees(fact)]
         everywhere = {fact.content for fact in facts if fact.scope == "global"}
         return [fact for fact in facts if fact.scope == "global" or fact.content not in everywhere]
 
@@ -63,20 +67,74 @@ class LongTermMemory:
         self._backend.update(change)
         return outcome[0]
 
-    def forget(self, reference: str) -> Fact:
-        """Remove the visible fact of this id, or of the one id that begins so, and return it.
+    def edit(self, reference: str, content: str, source: Source) -> Saved:
+        """Give the fact of this id (or unique prefix) another content; the old one stays in its versions.
 
         Raises:
             StoreError: no fact, or several, have such an id; or it could not be written.
         """
-        removed: list[Fact] = []
+        content = content.strip()
+        if refusal := _refusal(content):
+            return Saved("refused", "", refusal)
+        outcome: list[Saved] = []
 
         def change(facts: Sequence[Fact]) -> Sequence[Fact]:
-            removed.append(fact := self._find(facts, reference))
-            return [other for other in facts if other is not fact]
+            fact = self._find(facts, reference)
+            same = next((other for other in facts if _twins(other, replace(fact, content=content))), None)
+            if same is not None:
+                outcome.append(Saved("known", same.id, f"Already remembered: {content}"))
+                return facts
+            outcome.append(Saved("replaced", fact.id, f"Changed: {content}"))
+            return _swap(facts, fact, _replaced(fact, content, fact.type, source, stamp(self._clock())))
 
         self._backend.update(change)
-        return removed[0]
+        return outcome[0]
+
+    def forget(self, reference: str) -> Fact:
+        """Forget the visible fact of this id, or of the one id that begins so, and return it; see `undo`.
+
+        Raises:
+            StoreError: no fact, or several, have such an id; or it could not be written.
+        """
+        gone: list[Fact] = []
+
+        def change(facts: Sequence[Fact]) -> Sequence[Fact]:
+            gone.append(fact := self._find(facts, reference))
+            return _swap(facts, fact, replace(fact, forgotten=stamp(self._clock(), exact=True)))
+
+        self._backend.update(change)
+        return gone[0]
+
+    def forgotten(self) -> list[Fact]:
+        """What can be brought back, the newest loss first."""
+        facts = [fact for fact in self._backend.load() if fact.forgotten is not None and self._sees(fact)]
+        return sorted(facts, key=lambda fact: fact.forgotten or "", reverse=True)
+
+    def undo(self, reference: str = "") -> Fact:
+        """Bring a forgotten fact back as it was: the one of this id, else the one forgotten last; return it.
+
+        Raises:
+            StoreError: there is none, or its content or key has been saved anew; or it could not be written.
+        """
+        back: list[Fact] = []
+
+        def change(facts: Sequence[Fact]) -> Sequence[Fact]:
+            gone = [fact for fact in facts if fact.forgotten is not None and self._sees(fact)]
+            if not reference:
+                gone = sorted(gone, key=lambda fact: fact.forgotten or "")[-1:]
+            fact = _one([fact for fact in gone if fact.id.startswith(reference)], reference, _NOTHING_FORGOTTEN)
+            if other := next((other for other in facts if _twins(other, fact)), None):
+                raise StoreError("{fact} is remembered again already, as {id}.", fact=fact.content, id=other.id)
+            back.append(whole := replace(fact, forgotten=None))
+            return _swap(facts, fact, whole)
+
+        self._backend.update(change)
+        return back[0]
+
+    @property
+    def path(self) -> Path:
+        """The file that holds the facts."""
+        return self._backend.path
 
     def notices(self) -> tuple[Notice, ...]:
         return self._backend.notices()
@@ -86,33 +144,33 @@ class LongTermMemory:
     ) -> tuple[Sequence[Fact], Saved]:
         """`facts` with the new one in, and what became of it."""
         project = None if scope == "global" else self._project
-        mine = [fact for fact in facts if fact.scope == scope and fact.project == project]
+        live = [fact for fact in facts if fact.forgotten is None]
+        mine = [fact for fact in live if fact.scope == scope and fact.project == project]
         now = stamp(self._clock())
         keyed = next((fact for fact in mine if key is not None and fact.key == key), None)
         if keyed is not None and keyed.content != content:
             changed = _replaced(keyed, content, type, source, now)
-            kept = [changed if fact is keyed else fact for fact in facts]
-            return kept, Saved("replaced", keyed.id, f"Replaced what was remembered as “{key}”: {content}")
+            return _swap(facts, keyed, changed), Saved(
+                "replaced", keyed.id, f"Replaced what was remembered as “{key}”: {content}"
+            )
         known = next((fact for fact in mine if fact.content == content), None)
         if known is None and scope == "project":
-            known = next((fact for fact in facts if fact.scope == "global" and fact.content == content), None)
+            known = next((fact for fact in live if fact.scope == "global" and fact.content == content), None)
         if known is not None:
             return facts, Saved("known", known.id, f"Already remembered: {content}")
         fact = Fact(self._free_id(facts), content, type, scope, project, key, now, now, source)
         where = "for every project" if scope == "global" else "for this project"
         return [*facts, fact], Saved("saved", fact.id, f"Remembered {where}: {content}")
 
+    def _sees(self, fact: Fact) -> bool:
+        return fact.scope == "global" or fact.project == self._project
+
     def _find(self, facts: Sequence[Fact], reference: str) -> Fact:
-        visible = [fact for fact in facts if fact.scope == "global" or fact.project == self._project]
-        found = [fact for fact in visible if fact.id == reference] or [
-            fact for fact in visible if reference and fact.id.startswith(reference)
+        seen = [fact for fact in facts if fact.forgotten is None and self._sees(fact)]
+        found = [fact for fact in seen if fact.id == reference] or [
+            fact for fact in seen if reference and fact.id.startswith(reference)
         ]
-        if not found:
-            raise StoreError("No fact has the id {id}.", hint="/memory list shows them.", id=reference)
-        if len(found) > 1:
-            ids = ", ".join(fact.id for fact in found)
-            raise StoreError("Several facts have an id that begins with {id}: {ids}.", id=reference, ids=ids)
-        return found[0]
+        return _one(found, reference, "No fact has the id {id}.")
 
     def _free_id(self, facts: Sequence[Fact]) -> str:
         taken = {fact.id for fact in facts}
@@ -135,3 +193,26 @@ def _refusal(content: str) -> str:
 def _replaced(fact: Fact, content: str, type: str, source: Source, now: str) -> Fact:
     old = {"content": fact.content, "updated": fact.updated, "source": source_to_json(fact.source)}
     return replace(fact, content=content, type=type, updated=now, source=source, versions=(*fact.versions, old))
+
+
+def _swap(facts: Sequence[Fact], old: Fact, new: Fact) -> Sequence[Fact]:
+    return [new if fact is old else fact for fact in facts]
+
+
+def _twins(one: Fact, other: Fact) -> bool:
+    """Whether both, remembered at once, would be the same fact twice."""
+    return (
+        one.forgotten is None
+        and one.id != other.id
+        and (one.scope, one.project) == (other.scope, other.project)
+        and (one.content == other.content or (one.key is not None and one.key == other.key))
+    )
+
+
+def _one(found: Sequence[Fact], reference: str, none: str) -> Fact:
+    if not found:
+        raise StoreError(none, hint="/memory list shows them.", id=reference)
+    if len(found) > 1:
+        ids = ", ".join(fact.id for fact in found)
+        raise StoreError("Several facts have an id that begins with {id}: {ids}.", id=reference, ids=ids)
+    return found[0]

@@ -1,0 +1,168 @@
+"""What backends over one file share: the lock, the backup, and a damaged file that is set aside, never overwritten."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from codeagent.core.errors import StoreError
+from codeagent.core.events import Notice
+from codeagent.memory.backends._lock import locked
+from codeagent.memory.entry import Change, Fact
+
+D = TypeVar("D")
+"""What was read from the file."""
+
+
+class FileBackend(ABC, Generic[D]):
+    """A backend over one file, which may be a symbolic link.
+
+    A change takes the lock, reads the file anew, keeps it as `.bak`, and writes. A file that cannot be understood is
+    set aside, and its backup takes its place.
+    """
+
+    companions: tuple[str, ...] = ()
+    """Endings of files that belong to the file and go where it goes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.realpath(path))
+        self.backup = self.path.with_name(self.path.name + ".bak")
+        self._lock = self.path.with_name(self.path.name + ".lock")
+        self._seen: object = None
+        self._held: D | None = None
+        self._notices: dict[str, Notice] = {}
+        self._told: set[str] = set()
+
+    # ---- what a make of file does ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def read(self, path: Path) -> D:
+        """What is in the file at `path`; nothing when it is missing.
+
+        Raises:
+            ValueError: it is damaged.
+            StoreError: a newer version wrote it, or another program holds it.
+        """
+
+    @abstractmethod
+    def nothing(self) -> D:
+        """What a file without facts holds."""
+
+    @abstractmethod
+    def facts(self, held: D) -> tuple[Fact, ...]: ...
+
+    @abstractmethod
+    def write(self, held: D, facts: tuple[Fact, ...]) -> D:
+        """Store `facts` in the place of what was `held`. The lock is held; raises OSError, StoreError."""
+
+    @abstractmethod
+    def state(self) -> object:
+        """Differs after every change of the file, whoever made it; None when there is no file."""
+
+    # ---- what all do -----------------------------------------------------------------------------------------------
+
+    def load(self) -> Sequence[Fact]:
+        """All facts, in the order they were added; what is wrong with the file stands in `notices`."""
+        state = self.state()
+        try:
+            self._held = self._current()
+            self._seen = state
+            return self.facts(self._held)
+        except ValueError:
+            return self.facts(self._mended())
+        except (StoreError, OSError) as error:
+            self._notice("The memory file cannot be read: {error}", error=str(error))
+            return ()
+
+    def update(self, change: Change) -> None:
+        """Store `change(facts)` under the lock.
+
+        Raises:
+            StoreError: the file cannot be read, locked or written, or is of a newer version; nothing has changed.
+        """
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with locked(self._lock):
+                held = self._read_or_restore()
+                before = self.facts(held)
+                after = tuple(change(before))
+                if after != before:
+                    held = self.write(held, after)
+                self._held, self._seen = held, self.state()
+        except OSError as error:
+            raise StoreError(
+                "The memory file {path} cannot be written: {error}.", path=self.path, error=error
+            ) from error
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What has become known since the last call; the same is never told twice."""
+        news = tuple(self._notices.values())
+        self._told.update(self._notices)
+        self._notices.clear()
+        return news
+
+    def _current(self) -> D:
+        """The file as it is, read where it has changed."""
+        if self._held is not None and self._seen is not None and self.state() == self._seen:
+            return self._held
+        return self.read(self.path)
+
+    def _mended(self) -> D:
+        """The file cannot be understood: set it aside, unless another process has done so meanwhile."""
+        try:
+            with locked(self._lock):
+                return self._read_or_restore()
+        except (StoreError, OSError) as error:
+            self._notice("The memory file is damaged and cannot be set aside: {error}", error=str(error))
+            return self._from_backup()
+
+    def _read_or_restore(self) -> D:
+        """The file as it is; a damaged one is set aside and its backup takes its place. The lock must be held."""
+        try:
+            return self._current()
+        except ValueError:
+            aside = self._free_name()
+            for ending in ("", *self.companions):
+                with contextlib.suppress(FileNotFoundError):
+                    self.path.with_name(self.path.name + ending).rename(aside.with_name(aside.name + ending))
+        held = self._from_backup()
+        if self.facts(held):
+            put(self.path, self.backup.read_bytes())
+        self._notice(
+            "The memory file was damaged: it was set aside as {aside}, the backup ({count} facts) is used instead.",
+            aside=str(aside),
+            count=sum(fact.forgotten is None for fact in self.facts(held)),
+        )
+        return held
+
+    def _from_backup(self) -> D:
+        try:
+            return self.read(self.backup)
+        except (ValueError, StoreError, OSError):
+            return self.nothing()
+
+    def _free_name(self) -> Path:
+        number = 1
+        while (aside := self.path.with_name(f"{self.path.name}.damaged-{number}")).exists():
+            number += 1
+        return aside
+
+    def _notice(self, message: str, **arguments: object) -> None:
+        notice = Notice(message, arguments, "warning")
+        if str(notice) not in self._told:
+            self._notices[str(notice)] = notice
+
+
+def put(path: Path, data: bytes) -> None:
+    """Put `data` in the place of `path`, whole or not at all. The lock must be held: the name aside is fixed."""
+    aside = path.with_name(path.name + ".new")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)

@@ -1,0 +1,76 @@
+"""The JSON form of long-term memory: what the memory file holds, and what export and import exchange."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from codeagent.core.errors import StoreError
+from codeagent.memory.entry import Fact, fact_from_json, fact_to_json
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Facts, entries that are none (kept, behind them), and unknown fields at the top."""
+
+    facts: tuple[Fact, ...] = ()
+    """In the order they were added; a forgotten one stands where it stood."""
+    others: tuple[Any, ...] = ()
+    top: dict[str, Any] = field(default_factory=dict)
+
+
+def to_bytes(document: Document) -> bytes:
+    """Readable JSON, UTF-8 unescaped. What was forgotten stands under a name of its own, and is no entry."""
+    kept = [fact_to_json(fact) for fact in document.facts if fact.forgotten is None]
+    form = {"version": VERSION, **document.top, "entries": [*kept, *document.others]}
+    gone = [(place, fact) for place, fact in enumerate(document.facts) if fact.forgotten is not None]
+    if gone:
+        form["forgotten"] = [{**fact_to_json(fact), "place": place} for place, fact in gone]
+    return json.dumps(form, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+
+
+def from_bytes(data: bytes, where: object) -> Document:
+    """Read the JSON form, or a bare list of entries.
+
+    Raises:
+        ValueError: it is neither.
+        StoreError: a newer version wrote it; `where` names it in the sentence.
+    """
+    try:
+        form = json.loads(data.decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if isinstance(form, list):
+        form = {"entries": form}
+    if not isinstance(form, dict) or not isinstance(entries := form.pop("entries", None), list):
+        raise ValueError("no memory file")
+    version = form.pop("version", VERSION)
+    if isinstance(version, int) and version > VERSION:
+        raise StoreError("The memory file {path} was written by a newer version of codeagent.", path=where)
+    read = [(entry, fact_from_json(entry)) for entry in entries]
+    facts = [fact for _, fact in read if fact is not None]
+    gone = _forgotten(form.get("forgotten"))
+    if gone is not None:
+        del form["forgotten"]
+        for place, fact in gone:
+            facts.insert(place, fact)
+    return Document(tuple(facts), tuple(entry for entry, fact in read if fact is None), form)
+
+
+def _forgotten(form: object) -> Sequence[tuple[int, Fact]] | None:
+    """(place, fact) in the order of the places; None for what is no such list, which is kept as it is."""
+    if not isinstance(form, list):
+        return None
+    found = []
+    for entry in form:
+        fact = fact_from_json(entry)
+        if fact is None or fact.forgotten is None:
+            return None
+        extra = {name: value for name, value in fact.extra.items() if name != "place"}
+        place = fact.extra.get("place")
+        found.append((place if isinstance(place, int) and place >= 0 else len(form), replace(fact, extra=extra)))
+    return sorted(found, key=lambda item: item[0])

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,24 @@ import pytest
 
 from codeagent.core.paths import Home
 from codeagent.llm.providers.scripted import call, say
-from tests.cli.conftest import ROOT, program
+from tests.cli.conftest import ROOT, Cli, Said
 from tests.server.endpoint import Pause, Response, ScriptedEndpoint
 
 
 @pytest.fixture
-def environ(home: Home, project: Path) -> Iterator[dict[str, str]]:
-    yield {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "OPENAI_API_KEY": "k",
-        "CODEAGENT_MODEL": "m",
-        "CODEAGENT_CONTEXT_WINDOW": "128000",
-    }
+def environ(home: Home, project: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    for name, value in {"OPENAI_API_KEY": "k", "CODEAGENT_MODEL": "m", "CODEAGENT_CONTEXT_WINDOW": "128000"}.items():
+        monkeypatch.setenv(name, value)
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+Ask = Callable[..., Said]
+
+
+@pytest.fixture
+def ask(cli: Cli, environ: dict[str, str]) -> Ask:
+    """A run in this process."""
+    return lambda server, *argv: cli("--base-url", server.base_url, *argv)
 
 
 def start(environ: dict[str, str], server: ScriptedEndpoint, *argv: str, **more: Any) -> subprocess.Popen[bytes]:
@@ -59,10 +64,9 @@ def test_piped_input_alone_is_the_prompt_also_without_a_flag(environ: dict[str, 
     assert (out, said_by_user(server)) == (b"Hi.\n", "hello")
 
 
-def test_without_a_terminal_nothing_is_asked_and_the_model_is_told(environ: dict[str, str], project: Path) -> None:
+def test_without_a_terminal_nothing_is_asked_and_the_model_is_told(ask: Ask, project: Path) -> None:
     with ScriptedEndpoint([call("write_file", path="a.txt", content="x"), say("I may not.")]) as server:
-        out, _ = start(environ, server, "-o", "json", "-p", "write").communicate()
-    (denial,) = json.loads(out)["permission_denials"]
+        (denial,) = ask(server, "-o", "json", "-p", "write").json["permission_denials"]
     assert (denial["tool"], denial["subject"]) == ("write_file", str(project / "a.txt"))
     assert not (project / "a.txt").exists()
 
@@ -85,45 +89,26 @@ def test_messages_as_lines_are_turns_of_one_session(environ: dict[str, str]) -> 
     assert len({result["session_id"] for result in results}) == 1
 
 
-def test_a_line_that_is_no_message_is_a_usage_error(environ: dict[str, str]) -> None:
-    with ScriptedEndpoint([]) as server:
-        process = start(environ, server, "-p", "--input-format", "stream-json", stdin=subprocess.PIPE)
-        _, err = process.communicate(b"hello\n")
-    assert process.returncode == 2
-    assert err.startswith(b"codeagent: Line 1 of standard input is no user message.\n")
+@pytest.mark.parametrize(("status", "code"), [(401, 1), (503, 75), (400, 1)])
+def test_a_refusal_has_its_exit_code(ask: Ask, status: int, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEAGENT_MAX_RETRIES", "0")
+    with ScriptedEndpoint([Response((b'{"error":{"message":"no"}}',), status=status)]) as server:
+        said = ask(server, "-o", "json", "-p", "hi")
+    assert (said.code, said.json["subtype"], said.json["is_error"]) == (code, "error", True)
+    assert said.json["error"] in said.err
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "flags"), [(401, 1, ()), (503, 75, ("CODEAGENT_MAX_RETRIES=0",)), (400, 1, ())]
-)
-def test_a_refusal_has_its_exit_code(environ: dict[str, str], status: int, code: int, flags: tuple[str, ...]) -> None:
-    environ.update(flag.split("=") for flag in flags)  # type: ignore[misc]
-    refusal = Response((b'{"error":{"message":"no"}}',), status=status)
-    with ScriptedEndpoint([refusal]) as server:
-        process = start(environ, server, "-o", "json", "-p", "hi")
-        out, err = process.communicate()
-    result = json.loads(out)
-    assert (process.returncode, result["subtype"], result["is_error"]) == (code, "error", True)
-    assert result["error"].encode() in err
-
-
-def test_no_model_is_a_sentence_and_an_object() -> None:
-    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CODEAGENT_HOME": "/nonexistent"}
-    done = subprocess.run(
-        [sys.executable, "-m", "codeagent", "--provider", "no-such", "-o", "json", "-p", "hi"],
-        env=bare,
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-    )
-    assert (done.returncode, json.loads(done.stdout)["is_error"]) == (2, True)
-    assert json.loads(done.stdout)["error"].encode() in done.stderr
+def test_no_model_is_a_sentence_and_an_object(cli: Cli) -> None:
+    said = cli("--provider", "no-such", "-o", "json", "-p", "hi")
+    assert (said.code, said.json["is_error"]) == (2, True)
+    assert said.json["error"] in said.err
 
 
 SILENCE = Response((Pause(60.0),))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_run_in_good_order(environ: dict[str, str], number: signal.Signals, home: Home) -> None:
+def test_a_signal_ends_the_run_in_good_order(environ: dict[str, str], number: signal.Signals, ask: Ask) -> None:
     with ScriptedEndpoint([SILENCE, say("Again.")]) as server:
         process = start(environ, server, "-o", "json", "-p", "hi")
         _wait_for(server, 1)
@@ -131,8 +116,7 @@ def test_a_signal_ends_the_run_in_good_order(environ: dict[str, str], number: si
         out, err = process.communicate()
         result = json.loads(out)
         assert (process.returncode, result["subtype"], err) == (130, "error_interrupted", b"Interrupted.\n")
-        out, _ = start(environ, server, "-r", result["session_id"], "-p", "go on").communicate()
-    assert out == b"Again.\n"
+        assert ask(server, "-r", result["session_id"], "-p", "go on") == Said(0, "Again.\n", "")
 
 
 def test_a_command_that_runs_is_ended_with_the_run(environ: dict[str, str], project: Path) -> None:
@@ -155,11 +139,10 @@ def test_the_time_is_over(environ: dict[str, str]) -> None:
     assert err == b"Stopped: the time given by --timeout is over.\n"
 
 
-def test_a_cap_is_reached(environ: dict[str, str]) -> None:
+def test_a_cap_is_reached(ask: Ask) -> None:
     with ScriptedEndpoint([call("glob", pattern="*"), call("glob", pattern="*")]) as server:
-        process = start(environ, server, "--max-turns", "2", "-o", "json", "-p", "hi")
-        out, _ = process.communicate()
-    assert (process.returncode, json.loads(out)["subtype"], json.loads(out)["num_turns"]) == (53, "error_max_turns", 2)
+        said = ask(server, "--max-turns", "2", "-o", "json", "-p", "hi")
+    assert (said.code, said.json["subtype"], said.json["num_turns"]) == (53, "error_max_turns", 2)
 
 
 def test_a_reader_that_goes_away_stops_nothing(environ: dict[str, str], project: Path) -> None:
@@ -182,18 +165,12 @@ def test_a_prompt_is_not_held_up_by_a_pipe_that_says_nothing(environ: dict[str, 
     assert process.returncode == 0
 
 
-def test_continue_without_a_session_says_so_and_begins(environ: dict[str, str]) -> None:
+def test_continue_without_a_session_says_so_and_begins(ask: Ask) -> None:
     with ScriptedEndpoint([say("New."), say("Old.")]) as server:
-        out, err = start(environ, server, "-c", "-p", "one").communicate()
-        assert (out, err.count(b"\n")) == (b"New.\n", 1)
-        out, err = start(environ, server, "-cp", "two").communicate()
-        assert (out, err) == (b"Old.\n", b"")
-    assert [message["role"] for message in server.requests[-1].json["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-    ]
+        first, second = ask(server, "-c", "-p", "one"), ask(server, "-cp", "two")
+        roles = [message["role"] for message in server.requests[-1].json["messages"]]
+    assert (first.out, first.err.count("\n"), second) == ("New.\n", 1, Said(0, "Old.\n", ""))
+    assert roles == ["system", "user", "assistant", "user"]
 
 
 def test_a_closed_standard_input(environ: dict[str, str]) -> None:
@@ -206,7 +183,3 @@ def test_a_closed_standard_input(environ: dict[str, str]) -> None:
 def _wait_for(server: ScriptedEndpoint, requests: int) -> None:
     while len(server.requests) < requests:
         time.sleep(0.01)
-
-
-def test_version_is_answered_before_anything_is_read() -> None:
-    assert program("--version", cwd="/").returncode == 0

@@ -108,8 +108,6 @@ def test_a_start_with_nothing_configured_can_show_how_it_works(terminal: Open, h
         screen.wait_for("2  see a demonstration")
         screen.say("2")
         screen.wait_for("scripted")
-        screen.press("Ctrl-C")
-        screen.wait_exit()
     assert not home.config.exists()
 
 

@@ -1,0 +1,159 @@
+"""`maybe_compact_history`: when it compacts, when it lets go, and what the next request carries."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from codeagent.agent.session import Session
+from codeagent.core.events import Compacted, Compacting, Notice, Replied, StepStarted, TurnEnded, TurnStarted
+from codeagent.core.messages import AssistantMessage, UserMessage
+from codeagent.history.reading import read_state
+from codeagent.llm.providers.scripted import Step, call, say, summary
+from tests.agent._world import World, check_valid, ended, events, happens, messages, said
+from tests.agent.conftest import Make
+from tests.laws.requests import extends, unpaired
+
+LONG = "A long answer. " * 500
+SMALL = 3_600
+"""Tokens of a window whose trigger lies above the fixed part of a request, and below that with a long answer."""
+BROKEN = Step(error="AuthError", purpose="summary")
+
+
+async def over(world: World, *script: Step, turns: int = 1) -> Session:
+    """A session whose next request is over the trigger."""
+    session = world.begin([say("Yes.")] * (turns - 1) + [say(LONG), *script], window=SMALL)
+    for number in range(turns):
+        assert ended(await events(session.run_turn(f"turn {number + 1}"))).reason == "done"
+    status = session.status()
+    assert status.context_tokens > status.trigger
+    return session
+
+
+async def test_it_compacts_before_the_call_that_would_be_too_long(make: Make) -> None:
+    world = make(compaction__keep_turns=1)
+    session = await over(world, summary("Short."), say("Fits."), turns=2)
+    first = next(entry for entry in session.history.entries if entry.origin == "user")
+    seen = await happens(session.run_turn("next"))
+    kinds = [TurnStarted, Compacting, Compacted, StepStarted, Replied, TurnEnded]
+    assert [type(event) for event in seen] == kinds
+    summed, understood, *rest = messages(session)
+    assert isinstance(summed, UserMessage) and isinstance(understood, AssistantMessage)
+    assert summed.text.endswith("\n\nShort.")
+    assert rest == [UserMessage("next"), AssistantMessage("Fits.")]
+    (receipt,) = [event.receipt for event in seen if isinstance(event, Compacted)]
+    state = read_state(session.history.path).state
+    assert state.receipt == receipt == session.history.receipt
+    assert (receipt.id, first.id in receipt.left, receipt.tokens_after < receipt.tokens_before) == ("c1", True, True)
+    check_valid(session)
+
+
+async def test_the_request_for_the_summary_extends_the_one_before(make: Make) -> None:
+    world = make(compaction__keep_turns=1)
+    session = await over(world, summary("Short."), say("Fits."))
+    await events(session.run_turn("next"))
+    first, asked, after = world.requests
+    assert asked.purpose == "summary"
+    assert extends(asked.messages, first.messages)
+    assert asked.tools == first.tools == after.tools
+    assert unpaired(asked.messages) == unpaired(after.messages) == []
+
+
+async def test_nothing_to_compact_is_said_once_a_turn(world: World) -> None:
+    """Three turns are kept, there are but two: each step would find the same."""
+    session = await over(world, *[call("glob", pattern="*")] * 3, say("Done."), say("Again."))
+    seen = await happens(session.run_turn("next"))
+    notices = [place for place, event in enumerate(seen) if isinstance(event, Notice)]
+    assert (notices, sum(isinstance(event, Compacting) for event in seen)) == ([2], 1)
+    assert ended(seen) == TurnEnded("done", 4, 0.0)
+    assert all(request.purpose == "turn" for request in world.requests)
+    assert sum(isinstance(event, Notice) for event in await happens(session.run_turn("more"))) == 1
+
+
+async def test_a_summary_that_fails_changes_nothing_and_the_turn_goes_on(make: Make) -> None:
+    world = make(compaction__keep_turns=1)
+    session = await over(world, BROKEN, say("Still here."))
+    before = messages(session)
+    seen = await happens(session.run_turn("next"))
+    kinds = [TurnStarted, Compacting, Notice, StepStarted, Replied, TurnEnded]
+    assert [type(event) for event in seen] == kinds
+    assert messages(session) == [*before, UserMessage("next"), AssistantMessage("Still here.")]
+    check_valid(session)
+
+
+async def attempts(world: World, session: Session, steps: int) -> list[bool]:
+    """Whether a compaction was tried before each of the steps of a turn."""
+    tried: list[bool] = []
+    pending = False
+    async for event in session.run_turn("work"):
+        if isinstance(event, Compacting):
+            pending = True
+        if isinstance(event, StepStarted):
+            tried.append(pending)
+            pending = False
+    assert len(tried) == steps
+    return tried
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "tried"),
+    [
+        (10, [True] * 3 + [False] * 9 + [True] + [False] * 9 + [True] + [False] * 2),
+        (2, [True] * 3 + [False, True] * 11),
+        (0, [True] * 25),
+    ],
+)
+async def test_after_three_failures_it_tries_seldom(make: Make, retry_after: int, tried: list[bool]) -> None:
+    world = make(compaction__keep_turns=1, compaction__retry_after=retry_after)
+    work = [call("glob", pattern="*")] * 24
+    session = await over(world, *[BROKEN] * sum(tried), *work, say("Done."))
+    assert await attempts(world, session, 25) == tried
+
+
+async def test_a_success_ends_the_rest(make: Make) -> None:
+    world = make(compaction__keep_turns=1)
+    session = await over(world, *[BROKEN] * 3, summary("Short."), *[call("glob", pattern="*")] * 3, say("Done."))
+    assert await attempts(world, session, 4) == [True, True, True, False]
+    seen = await happens(session.compact())
+    assert [type(event) for event in seen] == [Compacting, Compacted]
+    check_valid(session)
+
+
+async def test_by_hand_with_a_focus(world: World) -> None:
+    session = world.begin([say(LONG), say("Two."), summary("About the parser.")])
+    await events(session.run_turn("one"))
+    await events(session.run_turn("two"))
+    await events(session.compact("the parser"))
+    asked = json.loads(world.requests[-1].messages[-1])
+    assert "the parser" in asked["content"]
+    assert session.history.receipt is not None
+    assert session.history.receipt.focus == "the parser"
+
+
+async def test_by_hand_in_an_empty_session(world: World) -> None:
+    session = world.begin()
+    seen = await happens(session.compact())
+    assert [type(event) for event in seen] == [Compacting, Notice]
+    assert not session.history.path.exists()
+
+
+async def test_it_never_compacts_twice_for_nothing(make: Make) -> None:
+    """What is kept alone is over the trigger: one summary, then no more until there is something to gain."""
+    world = make(compaction__keep_turns=1)
+    many = [call("glob", pattern="*")] * 4
+    session = await over(world, summary("Short."), say(LONG), *many, say("Done."))
+    seen = await happens(session.run_turn("a long question " * 500))
+    assert sum(isinstance(event, Compacted) for event in seen) == 1
+    world.play(*many, say("Done."), summary("Never."))
+    seen = await happens(session.run_turn("small"))
+    assert said(session)[-1] == "Done."
+    world.play()
+
+
+async def test_classic_mode_is_the_plain_rule(make: Make) -> None:
+    world = make(compaction__mode="classic", compaction__keep_turns=1)
+    session = await over(world, summary("Short."), say("Fits."))
+    await events(session.run_turn("next"))
+    assert said(session)[0] == "Short."
+    assert said(session)[2:] == ["next", "Fits."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import signal
 import sys
 from collections.abc import Mapping
@@ -21,7 +22,8 @@ from codeagent.options import Options
 from codeagent.settings import Settings, load_settings
 from codeagent.text.segment import Segmenter
 from codeagent.ui.look import Look
-from codeagent.ui.rows import fit
+from codeagent.ui.plain import CELLS
+from codeagent.ui.rows import fit, text_of, wrap_text
 from codeagent.ui.talk import Talk
 
 INTERRUPTED = 130
@@ -37,11 +39,15 @@ async def perform(options: Options, *, fast: bool, keep: bool) -> int:
             finished = await Play(script, world, _look(world, settings), Pace(not fast and sys.stdout.isatty())).run()
     except BrokenPipeError:
         leave_pipe()
-    say()
-    say(script.closing if finished else script.stopped)
+    _say(script.closing if finished else script.stopped)
     if keep:
-        say(script.kept.format(folder=world.folder))
+        _say(script.kept.format(folder=world.folder))
     return 0 if finished else INTERRUPTED
+
+
+def _say(text: str) -> None:
+    cells = shutil.get_terminal_size((CELLS, 24)).columns - 1
+    say("\n" + text_of(wrap_text(text, cells)))
 
 
 def spoken(language: str, environ: Mapping[str, str]) -> str:
@@ -80,7 +86,9 @@ class Play:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._stop)
-        self._playing = asyncio.create_task(self._play(stage))
+        # In a home of its own the dictionary is made anew, which takes a second or two.
+        warming = asyncio.create_task(asyncio.to_thread(Segmenter(self._world.home.cache).warm))
+        self._playing = asyncio.create_task(self._play(stage, warming))
         try:
             await self._playing
         except asyncio.CancelledError:
@@ -89,6 +97,7 @@ class Play:
         finally:
             self._playing = None
             await stage.close()
+            await asyncio.wait({warming})
         return not self._stopped
 
     def _stop(self) -> None:
@@ -101,11 +110,10 @@ class Play:
         else:
             self._playing.cancel()
 
-    async def _play(self, stage: Stage) -> None:
+    async def _play(self, stage: Stage, warming: asyncio.Task[None]) -> None:
         tell(stage, self._script.intro)
-        # In a home of its own the dictionary is made anew, which takes a second or two.
-        warming = asyncio.to_thread(Segmenter(self._world.home.cache).warm)
-        await asyncio.gather(self._pace.read(self._script.intro), warming)
+        await self._pace.read(self._script.intro)
+        await asyncio.shield(warming)
         session = None
         for number, sitting in enumerate(self._script.sittings):
             session = await self._sit(stage, sitting, number, session)
@@ -120,7 +128,7 @@ class Play:
         try:
             head = f"codeagent {__version__} · scripted · {self._look.folder}"
             stage.surface.write([[("class:dim", fit(head, stage.surface.cells))]])
-            stage.surface.live = talk.live
+            stage.follow(talk)
             talk.greet()
             for scene in sitting.scenes:
                 await self._scene(stage, talk, scene)

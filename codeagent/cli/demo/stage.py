@@ -19,6 +19,7 @@ from codeagent.ui.render import shown_rows
 from codeagent.ui.rows import Row, wrap_text
 from codeagent.ui.screen import Screen
 from codeagent.ui.surface import Surface
+from codeagent.ui.talk import Talk
 from codeagent.ui.terminal import TerminalUI
 from codeagent.ui.typed import open_history
 
@@ -26,8 +27,8 @@ KEY = 0.028
 """Seconds between two keys."""
 GLANCE = 0.7
 LOOK = 1.6
-LETTERS = 55
-"""Letters that are read in a second, about twice a leisurely reader's: much is skimmed."""
+LETTERS = 70
+"""Letters that are read in a second, about three times a leisurely reader's: much is skimmed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,10 @@ class Stage(Protocol):
     def surface(self) -> Surface: ...
     @property
     def ui(self) -> UI: ...
+    def follow(self, talk: Talk) -> None:
+        """Show what goes on in this conversation."""
+        ...
+
     async def type(self, line: str) -> None:
         """Write a line where the person would, and send it."""
         ...
@@ -116,8 +121,11 @@ class ScreenStage:
         def _(event: object) -> None:
             """Whoever plays with the keyboard should not type into the scene."""
 
-        for key in ("c-c", "c-d", "<sigint>"):
+        for key in ("c-c", "c-d", "escape", "<sigint>"):
             self._screen.keys.add(key, eager=True)(lambda event: stop())
+
+    def follow(self, talk: Talk) -> None:
+        self._screen.live = lambda cells: talk.live(cells, asking=self._screen.dialog is not None)
 
     async def type(self, line: str) -> None:
         draft = self._screen.draft
@@ -155,6 +163,9 @@ class LineStage:
         self._lines = Lines()
         self.surface: Surface = self._lines
         self.ui: UI = self
+
+    def follow(self, talk: Talk) -> None:
+        """Nothing is live."""
 
     async def type(self, line: str) -> None:
         await self._pace.wait(LOOK)

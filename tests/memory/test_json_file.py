@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from codeagent.core.errors import StoreError
 from codeagent.memory.backends.json_file import JsonFile
-from codeagent.memory.entry import Fact, Source, fact_from_json
+from codeagent.memory.entry import Fact, Source, fact_from_json, fact_to_json
 
 DATABASE = Fact(
     "a1",
@@ -31,39 +28,14 @@ PNPM = Fact(
     "b2", "Use pnpm, not npm.", "rule", "global", created="2026-01-01T00:00:00Z", updated="2026-01-01T00:00:00Z"
 )
 
-ADDER = """
-import sys
-from pathlib import Path
-from codeagent.memory.backends.json_file import JsonFile
-from codeagent.memory.entry import Fact
-path, who, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-store = JsonFile(path)
-for number in range(count):
-    fact = Fact(f"{who}-{number}", f"fact {number} of {who}")
-    store.update(lambda facts: [*facts, fact])
-    print(fact.id, flush=True)
-"""
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "memory" / "long_term_memory.json"
 
 
-def _adder(path: Path, who: str, count: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", ADDER, str(path), who, str(count)], stdout=subprocess.PIPE, text=True
-    )
-
-
 def _ids(path: Path) -> list[str]:
     return [fact.id for fact in JsonFile(path).load()]
-
-
-def test_facts_come_back_as_they_went(path: Path) -> None:
-    JsonFile(path).update(lambda facts: [DATABASE, PNPM])
-    again = JsonFile(path)
-    assert (again.load(), again.notices()) == ((DATABASE, PNPM), ())
 
 
 def test_the_file_is_private_and_a_person_can_read_it(path: Path) -> None:
@@ -150,104 +122,22 @@ def test_the_file_before_a_change_stays_as_backup(path: Path) -> None:
     assert path.with_name("long_term_memory.json.bak").read_bytes() == before
 
 
-def test_a_change_that_changes_nothing_writes_nothing(path: Path) -> None:
-    store = JsonFile(path)
-    store.update(lambda facts: [DATABASE])
-    before = path.stat().st_ino
-    store.update(lambda facts: list(facts))
-    assert path.stat().st_ino == before
+def test_forgotten_facts_stand_apart_and_keep_their_place(path: Path) -> None:
+    """Another program that reads `entries` sees no fact that was forgotten."""
+    gone = replace(DATABASE, forgotten="2026-03-01T00:00:00.000001Z")
+    JsonFile(path).update(lambda facts: [gone, PNPM])
+    form = json.loads(path.read_text(encoding="utf-8"))
+    assert [entry["id"] for entry in form["entries"]] == ["b2"]
+    assert form["forgotten"] == [{**fact_to_json(gone), "place": 0}]
+    assert JsonFile(path).load() == (gone, PNPM)
 
 
-def test_what_another_process_wrote_is_seen(path: Path) -> None:
-    reader = JsonFile(path)
-    assert reader.load() == ()
+@pytest.mark.parametrize("forgotten", [5, {}, ["x"], [{"content": "no time"}], [{"forgotten": "2026-01-01"}]])
+def test_what_else_is_called_forgotten_is_kept(path: Path, forgotten: object) -> None:
+    path.parent.mkdir()
+    path.write_text(json.dumps({"version": 1, "forgotten": forgotten, "entries": []}), encoding="utf-8")
     JsonFile(path).update(lambda facts: [PNPM])
-    assert reader.load() == (PNPM,)
-
-
-@pytest.mark.parametrize(
-    "damage", [b"", b'{"version": 1, "entr', b"[" * 100_000, b"\xff\xfe\x00", b'{"version": 1}', b"42", b"null\x00"]
-)
-@pytest.mark.parametrize("first", ["load", "update"])
-def test_a_damaged_file_is_set_aside_and_its_backup_used(path: Path, damage: bytes, first: str) -> None:
-    store = JsonFile(path)
-    store.update(lambda facts: [DATABASE])
-    store.update(lambda facts: [*facts, PNPM])
-    path.write_bytes(damage)
-    again = JsonFile(path)
-    if first == "update":
-        again.update(lambda facts: list(facts))
-    assert again.load() == (DATABASE,)
-    aside = path.with_name("long_term_memory.json.damaged-1")
-    assert aside.read_bytes() == damage
-    assert [notice.arguments for notice in again.notices()] == [{"aside": str(aside), "count": 1}]
-    assert again.notices() == ()
-    quiet = JsonFile(path)
-    assert (quiet.load(), quiet.notices()) == ((DATABASE,), ())
-
-
-def test_a_second_damaged_file_does_not_overwrite_the_first(path: Path) -> None:
-    path.parent.mkdir()
-    for damage in (b"first", b"second"):
-        path.write_bytes(damage)
-        assert JsonFile(path).load() == ()
-    assert sorted(file.name for file in path.parent.glob("*.damaged-*")) == [
-        "long_term_memory.json.damaged-1",
-        "long_term_memory.json.damaged-2",
-    ]
-
-
-def test_a_newer_file_is_neither_read_nor_touched(path: Path) -> None:
-    path.parent.mkdir()
-    newer = b'{"version": 2, "entries": [], "layout": "new"}'
-    path.write_bytes(newer)
-    store = JsonFile(path)
-    assert (store.load(), len(store.notices())) == ((), 1)
-    with pytest.raises(StoreError):
-        store.update(lambda facts: [PNPM])
-    assert path.read_bytes() == newer
-
-
-def test_where_nothing_can_be_written_the_error_has_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "memory").write_text("a file where the folder should be")
-    store = JsonFile(tmp_path / "memory" / "long_term_memory.json")
-    with pytest.raises(StoreError, match="cannot be written"):
-        store.update(lambda facts: [PNPM])
-    assert store.load() == ()
-
-
-def test_a_linked_file_stays_a_link(tmp_path: Path, path: Path) -> None:
-    real = tmp_path / "dotfiles" / "facts.json"
-    real.parent.mkdir()
-    path.parent.mkdir()
-    path.symlink_to(real)
-    JsonFile(path).update(lambda facts: [PNPM])
-    assert path.is_symlink()
-    assert JsonFile(real).load() == (PNPM,)
-
-
-def test_processes_at_once_all_keep_their_facts(path: Path) -> None:
-    writers = [_adder(path, f"w{number}", 50) for number in range(8)]
-    for writer in writers:
-        writer.communicate()
-    assert sorted(_ids(path)) == sorted(f"w{number}-{fact}" for number in range(8) for fact in range(50))
-
-
-def test_a_killed_writer_loses_nothing_that_was_acknowledged(path: Path) -> None:
-    killed, other = _adder(path, "killed", 10_000), _adder(path, "other", 30)
-    assert killed.stdout is not None
-    acknowledged = [killed.stdout.readline().strip() for _ in range(20)]
-    killed.send_signal(signal.SIGKILL)
-    acknowledged += killed.stdout.read().split()
-    other_ids = other.communicate()[0].split()
-    killed.wait()
-    store = JsonFile(path)
-    stored = {fact.id for fact in store.load()}
-    assert store.notices() == ()
-    assert set(acknowledged) <= stored
-    assert {f"other-{number}" for number in range(30)} == set(other_ids) <= stored
-    store.update(lambda facts: [*facts, PNPM])
-    assert "b2" in _ids(path)
+    assert json.loads(path.read_text(encoding="utf-8"))["forgotten"] == forgotten
 
 
 @pytest.mark.parametrize("form", [None, 5, [], {}, {"content": ""}, {"content": 5}, {"content": "  "}])

@@ -1,0 +1,234 @@
+"""Every command, once for what it is there for and once for what it says to nonsense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codeagent.commands.base import Done, Send, Switch
+from codeagent.commands.dispatch import catalog
+from codeagent.core.entries import Usage
+from codeagent.core.errors import CodeAgentError, SessionNotFound
+from codeagent.core.events import Notice
+from codeagent.core.ui import Row, Table
+from codeagent.llm.providers.scripted import call, say, summary
+from tests.agent._world import messages, said, with_usage
+from tests.commands.conftest import Sit
+
+
+async def test_help_lists_every_command(sit: Sit) -> None:
+    table = await sit()
+    listed, keys = await table.shown("/help")
+    assert isinstance(listed, Table)
+    assert [row[0].split()[0] for row in listed.rows] == [f"/{command.name}" for command in catalog()]
+    assert isinstance(keys, str)
+
+
+@pytest.mark.parametrize("line", ["/help save", "/help /save"])
+async def test_help_explains_one(sit: Sit, line: str) -> None:
+    table = await sit()
+    row = ("/save [--global] <fact>", "Remember a fact for this project (--global: for every project).")
+    assert await table.shown(line) == [Table(("command", "what it does"), (row,))]
+
+
+async def test_help_for_nonsense(sit: Sit) -> None:
+    table = await sit()
+    assert await table.told("/help /nonsense") == ["There is no command /nonsense; /help lists them."]
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------
+
+
+async def test_save_list_search_forget(sit: Sit) -> None:
+    table = await sit()
+    assert await table.told("/memory") == ["Nothing is remembered here."]
+    await table.type("/save 构建用 ninja")
+    await table.type("/save --global I like short answers")
+    (listed,) = await table.shown("/memory list")
+    assert isinstance(listed, Table)
+    assert [row[1:] for row in listed.rows] == [
+        ("project", "fact", "构建用 ninja"),
+        ("global", "fact", "I like short answers"),
+    ]
+    (found,) = await table.shown("/memory search ninja")
+    assert isinstance(found, Table)
+    assert [row[3] for row in found.rows] == ["构建用 ninja"]
+    assert await table.told("/memory search zebra") == ["Nothing is remembered here about “zebra”."]
+    assert await table.told(f"/memory forget {listed.rows[0][0]}") == ["Forgotten: 构建用 ninja"]
+    (left,) = await table.shown("/memory")
+    assert isinstance(left, Table)
+    assert [row[3] for row in left.rows] == ["I like short answers"]
+
+
+async def test_what_is_saved_says_where_it_comes_from(sit: Sit) -> None:
+    table = await sit()
+    await table.type("/save tests run with pytest")
+    (fact,) = table.session.memory.facts()
+    assert fact.source is not None
+    assert (fact.source.by, fact.source.session, fact.source.quote) == (
+        "user",
+        table.session.id,
+        "/save tests run with pytest",
+    )
+
+
+async def test_memory_that_cannot_be(sit: Sit) -> None:
+    table = await sit()
+    assert await table.told("/save") == ["Say what to keep: /save <fact>, or /save --global <fact> for every project."]
+    assert await table.told("/save --global ") == await table.told("/save")
+    assert await table.told("/memory dance") == ["/memory knows list, search <words> and forget <id>."]
+    assert await table.told("/memory forget") == ["Say which: /memory forget <id>; /memory lists them."]
+    with pytest.raises(CodeAgentError):
+        await table.type("/memory forget m-none")
+    (refused,) = await table.shown("/save the key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH")
+    assert isinstance(refused, Notice)
+    assert (refused.level, table.session.memory.facts()) == ("warning", [])
+
+
+# ---- the context -----------------------------------------------------------------------------------------------------
+
+
+async def test_compact(sit: Sit) -> None:
+    table = await sit(say("Long. " * 300), say("Two."), summary("Short."))
+    await table.type("one")
+    await table.type("two")
+    compacting, compacted = await table.shown("/compact the parser")
+    assert [type(compacting).__name__, type(compacted).__name__] == ["Compacting", "Compacted"]
+    assert table.session.history.receipt is not None
+    assert table.session.history.receipt.focus == "the parser"
+    assert said(table.session)[2:] == ["two", "Two."]
+
+
+async def test_clear(sit: Sit) -> None:
+    table = await sit(say("One."), say("Two."))
+    await table.type("one")
+    assert await table.told("/clear") == ["The context is empty; what was said stays in the session file."]
+    assert messages(table.session) == []
+    await table.type("two")
+    assert said(table.session) == ["two", "Two."]
+
+
+async def test_context_tells_what_fills_the_window(sit: Sit) -> None:
+    table = await sit(call("glob", pattern="*"), say("None."))
+    await table.type("which files?")
+    (shown,) = await table.shown("/context")
+    assert isinstance(shown, Table)
+    names = [row[0] for row in shown.rows]
+    assert names == [
+        "system prompt",
+        "tool descriptions",
+        "your messages",
+        "answers",
+        "tool results",
+        "in use",
+        "free until compaction",
+        "window",
+    ]
+    tokens = {row[0]: int(row[1].replace(",", "")) for row in shown.rows}
+    assert tokens["window"] == 128_000
+    assert tokens["in use"] + tokens["free until compaction"] == table.session.model.budget.trigger
+    entries = table.session.history.entries
+    assert tokens["your messages"] + tokens["answers"] + tokens["tool results"] == sum(
+        entry.tokens for entry in entries
+    )
+
+
+# ---- the session -----------------------------------------------------------------------------------------------------
+
+
+async def test_status(sit: Sit) -> None:
+    table = await sit(with_usage(say("One."), Usage(64_000, 20, 100)), session_id="s1")
+    await table.type("one")
+    await table.type("/save a fact")
+    await table.type("/rename 解析器")
+    answer = table.session.history.entries[1].tokens
+    rows = (
+        ("session", "s1 解析器"),
+        ("model", "first-model"),
+        ("mode", "yolo"),
+        ("folder", str(table.session.history.session.cwd)),
+        ("turns", "1"),
+        ("context", f"{64_000 + answer:,} of 128,000 tokens (50 %)"),
+        ("facts", "1"),
+    )
+    assert await table.shown("/status") == [Table(("what", "now"), rows)]
+
+
+async def test_cost(sit: Sit) -> None:
+    table = await sit(with_usage(say("One."), Usage(1_000, 20, 250)))
+    rows = (("tokens in", "0"), ("of them cached", "0"), ("tokens out", "0"), ("price", "$0.0000"))
+    assert await table.shown("/cost") == [Table(("what", "this session"), rows)]
+    await table.type("one")
+    rows = (
+        ("tokens in", "1,000"),
+        ("of them cached", "250 (25 %)"),
+        ("tokens out", "20"),
+        ("price", "not known for this model"),
+    )
+    assert await table.shown("/usage") == [Table(("what", "this session"), rows)]
+
+
+async def test_rename(sit: Sit) -> None:
+    table = await sit(say("One."))
+    assert await table.told("/rename") == ["Say the new name: /rename <name>."]
+    assert await table.told("/rename 解析器 work") == ["This session is now called “解析器 work”."]
+    await table.type("one")
+    assert table.session.status().name == "解析器 work"
+    assert table.desk.sessions()[0].columns[1] == "解析器 work"
+
+
+async def test_resume_by_id_and_from_the_list(sit: Sit, tmp_path: Path) -> None:
+    first = await sit(say("One."), session_id="s1")
+    assert await first.told("/resume") == ["There is no other session of this project yet."]
+    await first.type("one")
+    await first.session.aclose()
+    table = await sit(say("Two."), session_id="s2")
+    await table.type("two")
+    left = table.session
+    assert isinstance(await table.type("/resume s1"), Switch)
+    assert (table.session.id, said(table.session)) == ("s1", ["one", "One."])
+    table.person.picks = ["s2", None]
+    await table.type("/resume")
+    ((title, rows),) = table.person.offered
+    assert (title, [row.value for row in rows]) == ("Resume which session?", ["s2"])
+    assert (table.session.id, said(table.session), table.session is left) == ("s2", ["two", "Two."], False)
+    assert await table.type("/sessions") == Done()
+    assert table.session.id == "s2"
+
+
+async def test_resume_of_what_is_not_there_leaves_the_session_open(sit: Sit) -> None:
+    table = await sit(say("One."))
+    with pytest.raises(SessionNotFound):
+        await table.type("/resume nonsense")
+    await table.type("one")
+    assert said(table.session) == ["one", "One."]
+
+
+async def test_model_switches_in_the_middle_of_a_conversation(sit: Sit) -> None:
+    table = await sit(say("One."))
+    await table.type("one")
+    outcome = await table.type("/model second-model")
+    assert isinstance(outcome, Switch)
+    assert (table.session.model.name, said(table.session)) == ("second-model", ["one", "One."])
+    assert str(table.person.shown[-1]) == "The model is now second-model."
+    await table.type("two")
+    assert said(table.session) == ["one", "One.", "two", "One."]
+    lines = table.session.history.path.read_text("utf-8").splitlines()
+    assert [line.count('"reason":"model"') for line in lines if '"type":"prompt"' in line] == [0, 1]
+
+
+async def test_model_offers_what_there_is(sit: Sit) -> None:
+    table = await sit()
+    table.person.picks = [None, "first-model"]
+    assert await table.type("/model") == Done()
+    assert table.person.offered == [("Model (now first-model)", [Row("first-model", ("first-model",))])]
+    assert (await table.type("/model"), table.session.model.name) == (Done(), "first-model")
+
+
+async def test_plan_goes_in_and_out(sit: Sit) -> None:
+    table = await sit(say("A plan."))
+    assert (await table.told("/plan"), table.session.mode) == (["Mode: plan."], "plan")
+    assert (await table.told("/plan"), table.session.mode) == (["Mode: default."], "default")
+    assert await table.type("/plan mend the parser") == Send("mend the parser")
+    assert (table.session.mode, said(table.session)) == ("plan", ["mend the parser", "A plan."])

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 QUIET = 0.5
 """Seconds without a key before a dialog that came in the middle of a word takes one."""
 
-PreviewRows = Callable[[Preview, int, int], list[Row]]
+ROOMY = 8
+"""Rows for a preview from which on blank ones around it can be afforded."""
+
+PreviewRows = Callable[[Preview, int, int | None], list[Row]]
 """(preview, cells, most rows) -> rows."""
 
 
@@ -52,10 +55,11 @@ class Approval(Dialog):
         if question.detail:
             rows += wrap_text(visible(question.detail), cells, "class:dim")
         choices = [row for number in range(self.count) for row in self._choice(number, cells)]
-        room = most - len(rows) - len(choices) - 3
+        room = most - len(rows) - len(choices) - 1
         if question.preview is not None:
-            shown = self._preview(question.preview, cells - 2, max(room, 3))
-            rows += [[], *([("", "  "), *row] for row in shown), []]
+            gap: list[Row] = [[]] if room >= ROOMY else []
+            shown = self._preview(question.preview, cells - 2, max(room - 2 * len(gap), 3))
+            rows += [*gap, *([("", "  "), *row] for row in shown), *gap]
         told = "Enter sends · Esc goes back" if self.typing else "Enter or a digit chooses · Esc: no"
         return [*rows, *choices, [("class:dim", fit(f"  {told}", cells))]]
 
@@ -84,6 +88,11 @@ class Approval(Dialog):
             self.focus()
         else:
             self.leave()
+
+    def expand(self) -> None:
+        """Put the whole preview above, where it can be scrolled to."""
+        if self.screen is not None and self._question.preview is not None:
+            self.screen.write(self._preview(self._question.preview, self.screen.cells, None))
 
     def _move(self, by: int) -> None:
         if not self.typing:

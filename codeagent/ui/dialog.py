@@ -77,6 +77,9 @@ class Dialog:
         if self.screen is not None:
             self.screen.app.layout.focus(self._line if self.typing else self._list)
 
+    def expand(self) -> None:
+        """Ctrl-O was pressed: show the whole of what there was no room for."""
+
     def leave(self) -> None:
         self.finish(self._nothing)
 
@@ -85,7 +88,7 @@ class Dialog:
             self.answer.set_result(answer)
 
     def _shown(self, cells: int) -> list[Row]:
-        return self.rows(max(cells - 1, 10), max((self.screen.lines if self.screen else 24) - 6, 4))
+        return self.rows(max(cells - 1, 10), max((self.screen.lines if self.screen else 24) - 4, 4))
 
     def _move(self, by: int) -> None:
         self.selected = (self.selected + by) % max(self.count, 1)

@@ -48,7 +48,7 @@ def diff_rows(diff: Diff, cells: int, most: int | None = None) -> list[Row]:
     for place, line in enumerate(lines):
         made = _row(line, digits, cells)
         if most is not None and len(rows) + len(made) > most - (place + 1 < len(lines)):
-            rows.append([("class:dim", f"{' ' * digits} … {len(lines) - place} more lines")])
+            rows.append([("class:dim", f"{' ' * digits} … {len(lines) - place} more lines (Ctrl-O)")])
             break
         rows += made
     return rows

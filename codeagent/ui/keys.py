@@ -104,7 +104,10 @@ def _bind_everywhere(screen: Screen, actions: Actions, hint: Hint) -> None:
 
     @on("c-o")
     def _(event: KeyPressEvent) -> None:
-        actions.expand()
+        if screen.dialog is not None:
+            screen.dialog.expand()
+        else:
+            actions.expand()
 
     @on("s-tab")
     def _(event: KeyPressEvent) -> None:
@@ -149,7 +152,7 @@ def _complete(draft: Buffer) -> bool:
     if state is None or not state.completions:
         return False
     chosen = state.completions[state.complete_index or 0]
-    if state.complete_index is None and chosen.text == state.original_document.text_before_cursor.rstrip():
+    if state.complete_index is None and state.original_document.text_before_cursor.endswith(chosen.text.rstrip()):
         return False
     draft.go_to_completion(state.complete_index or 0)
     draft.complete_state = None

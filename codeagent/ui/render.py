@@ -53,7 +53,7 @@ def _diff_head(diff: Diff) -> Row:
 def _bounded(rows: list[Row], most: int | None, cells: int) -> list[Row]:
     if most is None or len(rows) <= most:
         return rows
-    return [*rows[: most - 1], [("class:dim", fit(f"… {len(rows) - most + 1} more lines", cells))]]
+    return [*rows[: most - 1], [("class:dim", fit(f"… {len(rows) - most + 1} more lines (Ctrl-O)", cells))]]
 
 
 def error_rows(error: CodeAgentError, cells: int) -> list[Row]:

@@ -124,6 +124,7 @@ class Repl:
             self._line = asyncio.create_task(talk.handle(line))
             try:
                 if not await self._line:
+                    talk.farewell()
                     return 0
             except asyncio.CancelledError:
                 if not self._line.cancelled():
@@ -157,9 +158,7 @@ class Repl:
 
     def send(self, text: str, *, later: bool) -> None:
         """Into the running turn; after it when it is a command or meant for later."""
-        if self._talk is not None and self._talk.in_turn and not later and not text.startswith("/"):
-            self._talk.session.steer(text)
-        else:
+        if later or self._talk is None or not self._talk.steer(text):
             self._waiting.append(text)
             self._typed.set()
         self._screen.changed()
@@ -201,6 +200,8 @@ class Repl:
     async def _leave(self) -> None:
         try:
             await self._wind_up()
+            if self._talk is not None:
+                self._talk.farewell()
         finally:
             if not self._screen.app.is_done:
                 self._screen.app.exit(result=0)

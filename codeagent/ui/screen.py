@@ -39,6 +39,8 @@ from codeagent.ui.status import Bar, status_row
 FRAME = 1 / 30
 TICK = 0.1
 INPUT_ROWS = 12
+BESIDE = 3
+"""Rows of the live region beside a dialog."""
 ESCAPE = 0.05
 PREFIX = 2.0
 """Seconds after which a lone Escape, or another first key of two (Ctrl-X), stands for itself."""
@@ -189,7 +191,7 @@ class Screen:
     def _live_rows(self, cells: int) -> list[Row]:
         """The live region never takes so much that the input would not fit."""
         rows = self.live(max(cells - 1, 10))
-        room = max(self.lines - 6, 1)
+        room = max(self.lines - 6, 1) if self.dialog is None else BESIDE
         return [[], *rows[-room:], *([[]] if rows else [])]
 
     def _before_render(self, app: Application[int]) -> None:

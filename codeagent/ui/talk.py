@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from codeagent.agent.session import Session
 from codeagent.commands.base import CommandContext, Desk, Done, Exit, Play, Send, Switch
-from codeagent.commands.dispatch import dispatch
+from codeagent.commands.dispatch import dispatch, is_command
 from codeagent.core.display import visible
 from codeagent.core.entries import Entry
 from codeagent.core.errors import CodeAgentError
@@ -39,12 +39,20 @@ class Talk:
         self._look = look
         self._view: TurnView | None = None
         self._last: ToolFinished | None = None
+        self._steerable = False
         self._branch = branch(look.cwd)
 
     @property
     def in_turn(self) -> bool:
-        """Whether a turn runs that can be steered."""
+        """Whether events are being shown, which can be stopped."""
         return self._view is not None
+
+    def steer(self, text: str) -> bool:
+        """Put a word into the running turn. False when there is none, or when it is a command."""
+        if self._view is None or not self._steerable or is_command(text):
+            return False
+        self.session.steer(text)
+        return True
 
     def live(self, cells: int, *, asking: bool = False) -> list[Row]:
         return self._view.live(cells, asking=asking) if self._view else []
@@ -54,6 +62,12 @@ class Talk:
         self._news()
         self._recall()
         self.refresh()
+
+    def farewell(self) -> None:
+        """How to come back."""
+        if self.session.history.turn:
+            told = f"To go on with this session: codeagent --resume {self.session.id}"
+            self._surface.write(wrap([("class:dim", told)], self._surface.cells))
 
     async def close(self) -> None:
         """Leave the session in good order."""
@@ -105,6 +119,7 @@ class Talk:
                 self.session = session
                 self._recall()
             case Send(text):
+                self._steerable = True
                 await self._play(self.session.run_turn(text))
             case Play(events):
                 await self._play(events)
@@ -124,7 +139,7 @@ class Talk:
         finally:
             self._surface.animate(False)
             self._last = view.last or self._last
-            self._view = None
+            self._view, self._steerable = None, False
             self._give_back()
 
     def _give_back(self) -> None:

@@ -113,6 +113,7 @@ class Session:
 
     async def run_turn(self, text: str) -> AsyncIterator[Event]:
         self._stop.clear()
+        self.history.turn += 1
         yield TurnStarted(1, text)
         yield StepStarted(1, 100)
         play = getattr(self, f"_{text.split()[0]}", self._say)

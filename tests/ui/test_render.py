@@ -68,7 +68,7 @@ def test_a_cut_diff_says_how_much_is_left_out() -> None:
         " 1 + line 1",
         " 2 + line 2",
         " 3 + line 3",
-        "   … 37 more lines",
+        "   … 37 more lines (Ctrl-O)",
     ]
 
 

@@ -49,7 +49,11 @@ def test_a_question_and_its_answer(start: Open) -> None:
     assert terminal.everything.count("first point") == 1
     terminal.press("Ctrl-D")
     assert terminal.wait_exit() == 0
-    assert terminal.lines[-1] == "" and "❯ answer" in terminal.everything
+    assert terminal.text.split("\n")[-3:] == [
+        "1.5 s · 2 steps · 9.1k in, 600 out · $0.03",
+        "",
+        "To go on with this session: codeagent --resume 20260101-000000-abcdef",
+    ]
 
 
 def test_first_words_and_lines_typed_too_early_wait(start: Open) -> None:
@@ -152,6 +156,18 @@ def test_a_question_is_answered_by_digits_arrows_and_words(start: Open, keys: st
     terminal.wait_for(f"The answer was {answer}")
     terminal.wait_for("3. No", gone=True)
     terminal.wait_for("2 steps")
+
+
+def test_a_preview_without_room_can_be_seen_whole(start: Open) -> None:
+    terminal = _ready(start(rows=12))
+    terminal.say("edit")
+    terminal.wait_for("3. No")
+    assert "\n\nEdit src/a.py?\n  src/a.py  +1 −1\n  11   line 11\n" in terminal.settle()
+    terminal.wait_for("more lines (Ctrl-O)")
+    terminal.press("Ctrl-O")
+    terminal.wait_for("14 + 第十四行 changed")
+    terminal.send("1")
+    terminal.wait_for("The answer was yes")
 
 
 def test_escape_dismisses_a_question_and_control_c_the_turn_with_it(start: Open) -> None:

@@ -99,6 +99,25 @@ class Archive(Protocol):
 # ---- memory --------------------------------------------------------------------------------------------------------
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors: the smaller the angle between two, the more alike what they say."""
+
+    @property
+    def name(self) -> str:
+        """Of the model and where it is; vectors of different names cannot be compared."""
+        ...
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[Sequence[float]]:
+        """One vector a text, all of one length and none of them zero; a query is asked of passages.
+
+        Raises:
+            ModelError: there are none to be had.
+        """
+        ...
+
+    async def aclose(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
     """What became of a fact. `state`: saved, replaced (same key), known (already there), refused."""
@@ -138,6 +157,10 @@ class Recalled:
 
 class Memory(Protocol):
     """The facade the agent knows (`memory.manager.MemoryManager`)."""
+
+    async def prepare(self, said: str) -> None:
+        """Do what makes finding facts for `said` slow; awaited before `recall`. Never raises."""
+        ...
 
     def recall(self, said: str) -> Recalled:
         """Facts relevant to what was typed that are not in the context yet; marks them as injected."""

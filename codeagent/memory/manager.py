@@ -77,6 +77,10 @@ class MemoryManager:
 
     # ---- the context -----------------------------------------------------------------------------------------------
 
+    async def prepare(self, said: str) -> None:
+        """Do what makes finding facts for `said` slow; awaited before `recall` and `facts_section`. Never raises."""
+        await self._retriever.prepare(said, self._long_term.visible())
+
     def safe_point(self) -> None:
         """The prompt is about to be rebuilt: no fact counts as injected any more."""
         self._block.reset()
@@ -102,3 +106,6 @@ class MemoryManager:
     def notices(self) -> tuple[Notice, ...]:
         """What the person should know about files of memory, each told once."""
         return self._long_term.notices() + self._loader.notices()
+
+    async def aclose(self) -> None:
+        await self._retriever.aclose()

@@ -1,4 +1,4 @@
-"""Which facts matter for a message: the `keyword` rule (MEMORY.md 5)."""
+"""Which facts matter for a message: what a retriever offers, and the `keyword` rule (MEMORY.md 5)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,18 @@ class Hit:
 class Retriever(Protocol):
     """One rule by which facts are found."""
 
+    async def prepare(self, query: str, facts: Sequence[Fact]) -> None:
+        """Do beforehand, and not in the caller's way, what makes `search` slow or needs an endpoint; never raises.
+
+        May be left out: `search` then does by itself what it can. An empty query prepares for whatever will come.
+        """
+        ...
+
     def search(self, query: str, facts: Iterable[Fact], *, top: int | None = TOP) -> list[Hit]:
         """Facts that match `query` at all, best first, `top` of them at most (None: all)."""
         ...
+
+    async def aclose(self) -> None: ...
 
 
 class KeywordRetriever:
@@ -36,6 +45,9 @@ class KeywordRetriever:
         """`words` cuts text into lower-cased words, and is not called while there are no facts."""
         self._words = words
         self._clock = clock
+
+    async def prepare(self, query: str, facts: Sequence[Fact]) -> None:
+        """There is nothing to prepare."""
 
     def search(self, query: str, facts: Iterable[Fact], *, top: int | None = TOP) -> list[Hit]:
         now = self._clock()
@@ -51,6 +63,9 @@ class KeywordRetriever:
         ]
         hits.sort(key=lambda hit: (hit.score, hit.fact.updated), reverse=True)
         return hits[:top]
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
 
 
 def _match(whole: str, words: Sequence[str], content: str) -> float:

@@ -29,8 +29,8 @@ class _Table(BaseModel):
 
 
 class MemorySettings(_Table):
-    retriever: Literal["keyword"] = "keyword"
-    """How facts are found for a message."""
+    retriever: Literal["keyword", "bm25", "hybrid"] = "bm25"
+    """How facts are found for a message: by its words, by rare words first, or by words and meaning (embeddings)."""
     backend: str = "json_file"
     """Where facts are kept."""
 
@@ -89,6 +89,8 @@ class Settings(BaseSettings):
     api_key: SecretStr = SecretStr("")
     small_model: str = ""
     """Model for summaries ("" for the main one)."""
+    embedding_model: str = ""
+    """Model for hybrid retrieval, at the main model's endpoint or `provider/model` ("" for the local package)."""
     context_window: PositiveInt | None = None
     """Tokens; None asks the catalogue, then the endpoint."""
     max_output_tokens: PositiveInt | None = None

@@ -23,7 +23,7 @@ State = Literal["trusted", "changed", "untrusted"]
 def needs_trust(key: str, value: object) -> bool:
     """Whether a project's value waits for trust. A model name with a provider in it (`provider/model`) may move the
     conversation to another company's endpoint; a plain one only asks the same endpoint for another model."""
-    if key in {"model", "small_model"}:
+    if key in {"model", "small_model", "embedding_model"}:
         return isinstance(value, str) and "/" in value
     return key.split(".")[0] in GUARDED
 

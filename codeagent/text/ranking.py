@@ -1,4 +1,4 @@
-"""BM25 over an index in memory that grows and shrinks with its documents. Pure; built from text in microseconds each."""
+"""BM25 over an index in memory that grows and shrinks with its documents; one costs some dozen microseconds."""
 
 from __future__ import annotations
 
@@ -69,21 +69,19 @@ class Bm25:
 
     def scores(self, query: Mapping[str, float]) -> dict[int, float]:
         """The score of each document that has a term of `query` (terms with their weights), above 0."""
-        rarest = sorted(
-            ((len(found), term, found) for term in query if (found := self._postings.get(term))), key=lambda one: one[:2]
-        )
         scores: dict[int, float] = defaultdict(float)
+        rarest = sorted((len(found), term) for term in query if (found := self._postings.get(term)))
         if not rarest:
             return scores
         lengths, visits = self._lengths, 0
         plain = SATURATION * (1 - LENGTH)
         by_length = SATURATION * LENGTH * self._live / self._total
-        for count, term, found in rarest:
+        for count, term in rarest:
             visits += count
             if visits > _VISITS and scores:
                 break
             gain = query[term] * math.log(1 + (self._live - count + 0.5) / (count + 0.5)) * (SATURATION + 1)
-            for posting in found:
+            for posting in self._postings[term]:
                 number, times = posting >> _BITS, posting & _MOST
                 scores[number] += gain * times / (times + plain + by_length * lengths[number])
         return scores

@@ -1,8 +1,8 @@
 """What a text is found by: words of code and English, and the one- and two-character pieces of Chinese.
 
-Documents are never segmented: every piece of one and of two characters of a Chinese (Japanese, Korean) run is a term, so
-that how a word is cut does not decide whether it is found, and a document costs microseconds. Only a query is cut into
-words: they tell which pieces belong together, and which mean nothing.
+Documents are never segmented: every piece of one and of two characters of a Chinese (Japanese, Korean) run is a term,
+so that how a word is cut does not decide whether it is found, and a document costs microseconds. Only a query is cut
+into words: they tell which pieces belong together, and which mean nothing.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _VOWEL = re.compile("[aeiouy]")
 
-_ENGLISH = frozenset(
-    "a about after all also am an and any are as at be been before being but by can could did do does doing for from"
-    " had has have having he her here him his how i if in into is it its just let me my no not of on or our please"
-    " she should so some than that the their them then there these they this those to too us was we were what when"
-    " where which while who whom whose why will with would you your".split()
-)
-_CHINESE = frozenset(
-    "的 地 得 了 着 过 是 在 和 与 及 或 有 没 为 以 于 之 而 也 还 就 都 被 把 从 到 对 向 由 等 其 这 那 哪 个 些 位 吗 呢 吧"
-    " 啊 呀 嘛 我 你 您 他 她 它 们 几 谁 何 请 要 会 能 很 又 再 并 但 不 什么 哪些 哪个 哪里 哪儿 怎么 怎样 如何 多少"
-    " 为什么 为何 什么样 怎么样 请问 这个 那个 这些 那些 这里 那里 这样 那样 我们 你们 他们 她们 它们 一下 一个 一些 以及"
-    " 可以 应该 需要 是否 没有 但是 因为 所以 如果 然后 帮我 告诉".split()
-)
+_ENGLISH_STOPS = """
+a about after all also am an and any are as at be been before being but by can could did do does doing for from had has
+have having he her here him his how i if in into is it its just let me my no not of on or our please she should so some
+than that the their them then there these they this those to too us was we were what when where which while who whom
+whose why will with would you your
+"""
+_CHINESE_STOPS = """
+的 地 得 了 着 过 是 在 和 与 及 或 有 没 为 以 于 之 而 也 还 就 都 被 把 从 到 对 向 由 等 其 这 那 哪 个 些 位 吗 呢
+吧 啊 呀 嘛 我 你 您 他 她 它 们 几 谁 何 请 要 会 能 很 又 再 并 但 不 什么 哪些 哪个 哪里 哪儿 怎么 怎样 如何 多少
+为什么 为何 什么样 怎么样 请问 这个 那个 这些 那些 这里 那里 这样 那样 我们 你们 他们 她们 它们 一下 一个 一些 以及
+可以 应该 需要 是否 没有 但是 因为 所以 如果 然后 帮我 告诉
+"""
+_ENGLISH = frozenset(_ENGLISH_STOPS.split())
+_CHINESE = frozenset(_CHINESE_STOPS.split())
 
 ACROSS = 0.5
 """Weight of a piece that two words of the query share."""
@@ -72,7 +74,7 @@ def stem(word: str) -> str:
     """An English word without its commonest endings: "caches", "cached" and "caching" are one term."""
     if len(word) < 4 or not word.isascii():
         return word
-    if word.endswith("ies") or word.endswith("ied"):
+    if word.endswith(("ies", "ied")):
         return word[:-3] + "y" if len(word) > 4 else word[:-1]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]

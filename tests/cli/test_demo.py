@@ -90,7 +90,7 @@ def test_it_speaks_chinese_and_can_be_kept(environ: dict[str, str]) -> None:
     assert len(list((folder / "home" / "history").glob("till-*/*.jsonl"))) == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_stopped_in_the_middle_it_cleans_up(environ: dict[str, str], number: signal.Signals) -> None:
     process = start(environ)
     assert process.stdout is not None
@@ -108,13 +108,12 @@ def test_a_reader_that_goes_away_is_no_error(environ: dict[str, str]) -> None:
     assert (process.stderr.read(), process.wait(), list(Path(environ["TMPDIR"]).iterdir())) == (b"", 141, [])
 
 
-@pytest.mark.parametrize("key", ["Ctrl-C", "Esc"])
-def test_on_a_narrow_terminal_it_asks_as_the_product_does_and_a_key_leaves(environ: dict[str, str], key: str) -> None:
+def test_on_a_narrow_terminal_it_asks_as_the_product_does_and_ctrl_c_leaves(environ: dict[str, str]) -> None:
     command = [sys.executable, "-m", "codeagent", "demo"]
     with Terminal(command, environ={**environ, "NO_COLOR": "1"}, columns=40, rows=30) as screen:
         screen.wait_for("1. Yes")
         screen.send("no typing here")
-        screen.press(key)
+        screen.press("Ctrl-C")
         assert screen.wait_exit() == 130
         assert "no typing" not in screen.everything
         assert screen.lines[-1] == "" and "Stopped." in screen.text

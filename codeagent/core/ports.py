@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -83,6 +83,19 @@ class HistoryView(Protocol):
     def prompt(self) -> Prompt: ...
     @property
     def turn(self) -> int: ...
+
+
+class Observer(Protocol):
+    """Is told what happens to the history, once it is on disk. It is quick and never raises."""
+
+    def appended(self, entry: Entry) -> None: ...
+    def cleared(self) -> None:
+        """The conversation begins anew."""
+        ...
+
+    def taken_back(self, ids: Collection[str]) -> None:
+        """The person went back to before these messages."""
+        ...
 
 
 class Archive(Protocol):

@@ -91,6 +91,10 @@ class ContextBudget:
     def short_term(self) -> int:
         return int(self.window * 0.45)
 
+    def compress_at(self, ratio: float = 0.8) -> int:
+        """Short-term memory of this size is compressed; a `ratio` of its budget under 0.5 acts as 0.5."""
+        return int(self.short_term * min(1.0, max(0.5, ratio)))
+
     @property
     def facts(self) -> int:
         """For facts in the context, heads included."""

@@ -21,7 +21,7 @@ from codeagent.core.messages import (
     WireShape,
     encode,
 )
-from codeagent.core.ports import Estimate
+from codeagent.core.ports import Estimate, Observer
 from codeagent.core.tokens import estimate_classes
 from codeagent.history import records
 from codeagent.history.folding import fold, made_up, mend, open_calls, stand_ins, without
@@ -55,6 +55,8 @@ class History:
         self.notices = notices
         """What was found when the file was opened."""
         self._journal = journal
+        self.observers: Sequence[Observer] = ()
+        """Who is told of what is appended, cleared and taken back."""
         self._shape = shape
         self._estimate = estimate
         self._adopt(state)
@@ -166,6 +168,8 @@ class History:
         self._join(entry)
         self._messages += 1
         self._turn = entry.turn
+        for observer in self.observers:
+            observer.appended(entry)
         return entry
 
     def set_prompt(self, prompt: Prompt, reason: PromptReason) -> None:
@@ -180,6 +184,9 @@ class History:
         self._lay(prompt, [] if reason == "clear" else self._entries)
         if not keeps_anchor(reason):
             self._anchor = None
+        if reason == "clear":
+            for observer in self.observers:
+                observer.cleared()
 
     def fold(self, proposal: Compaction) -> Compaction:
         """Let replacements take the place of what they stand for; the receipt has the ids that were given."""
@@ -216,7 +223,11 @@ class History:
         if found.refused or open_calls(found.state.entries):
             raise nothing
         self._journal.write(body)
+        before = {entry.id for entry in self._entries}
         self._adopt(found.state)
+        if gone := before.difference(entry.id for entry in self._entries):
+            for observer in self.observers:
+                observer.taken_back(gone)
 
     def report(self, usage: Usage, entry_id: str, estimated: int, cost_usd: float | None = None) -> None:
         """Keep what the reply `entry_id` cost; `estimated`: our own count for its request."""

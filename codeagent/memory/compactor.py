@@ -1,17 +1,17 @@
-"""`ConversationHistoryCompactor`: the ladder that makes the history smaller (MEMORY.md 4)."""
+"""`ConversationHistoryCompactor`: makes the history smaller, by one strategy (MEMORY.md 4 and 8)."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from typing import Literal
 
 from codeagent.core.entries import Compaction
 from codeagent.core.ports import Estimate, HistoryView, Summarize
-from codeagent.memory.rungs.base import Job, Rung
-from codeagent.memory.rungs.summarise import Summarise, style
+from codeagent.core.tokens import ContextBudget
+from codeagent.memory.rungs.base import Job, Mode, Parts, Strategy
+from codeagent.memory.strategies import summary
 
-Mode = Literal["ladder", "classic"]
+_BUDGET = ContextBudget(128_000)
 
 
 def _new_id() -> str:
@@ -29,9 +29,11 @@ class ConversationHistoryCompactor:
         mode: Mode = "ladder",
         keep_turns: int = 3,
         new_id: Callable[[], str] = _new_id,
+        strategy: Strategy = summary.STRATEGY,
+        budget: ContextBudget = _BUDGET,
     ) -> None:
         """`mode` classic is the plain rule alone; `keep_turns` user turns stay byte for byte."""
-        self._rungs: tuple[Rung, ...] = (Summarise(summarize, estimate, style(mode), new_id, keep_turns=keep_turns),)
+        self._rungs = tuple(strategy.rungs(Parts(summarize, estimate, budget, new_id, mode, keep_turns)))
 
     async def compact(
         self, view: HistoryView, *, force: bool = False, focus: str | None = None, tokens: int

@@ -1,12 +1,16 @@
-"""What every rung of the ladder is given and answers."""
+"""What every rung of the ladder is given and answers, and what a strategy makes its rungs of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from codeagent.core.entries import Compaction
-from codeagent.core.ports import HistoryView
+from codeagent.core.ports import Estimate, HistoryView, Summarize
+from codeagent.core.tokens import ContextBudget
+
+Mode = Literal["ladder", "classic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +34,25 @@ class Rung(Protocol):
             CodeAgentError: it tried and failed.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What rungs are made of."""
+
+    summarize: Summarize
+    estimate: Estimate
+    budget: ContextBudget
+    new_id: Callable[[], str]
+    mode: Mode = "ladder"
+    """classic: the plain rule alone."""
+    keep_turns: int = 3
+    """User turns that stay byte for byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """What a file in `memory/strategies/` exports as STRATEGY; `rungs` are climbed in their order."""
+
+    name: str
+    rungs: Callable[[Parts], Sequence[Rung]]

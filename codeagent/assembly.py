@@ -17,6 +17,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
+from codeagent.core.ports import Embedder
 from codeagent.core.sections import Section
 from codeagent.core.tokens import ContextBudget, estimate_classes, estimate_tokens
 from codeagent.core.tools import ToolContext
@@ -26,13 +27,16 @@ from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
 from codeagent.llm.summarizer import make_summarizer
 from codeagent.memory import backends
+from codeagent.memory.bm25 import Bm25Retriever
 from codeagent.memory.compactor import ConversationHistoryCompactor
+from codeagent.memory.hybrid import HybridRetriever
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
-from codeagent.memory.retriever import KeywordRetriever
+from codeagent.memory.retriever import KeywordRetriever, Retriever
+from codeagent.memory.vectors import VectorCache
 from codeagent.options import Options
 from codeagent.prompting.prompt import Environment, build_prompt, environment_section, system_section
 from codeagent.safety.permissions import Permissions
@@ -126,7 +130,7 @@ class Assembly:
         budget, model = connection.model.budget, connection.model
         return MemoryManager(
             self._facts(),
-            KeywordRetriever(self._segmenter.words, _now),
+            self._retriever(connection.embedder),
             self._loader(budget),
             ConversationHistoryCompactor(
                 make_summarizer(model.provider, model.name, model.max_tokens),
@@ -138,6 +142,15 @@ class Assembly:
             FactBlock(budget.facts, estimate_tokens, _now),
             session=lambda: (history.session.id, history.turn),
         )
+
+    def _retriever(self, embedder: Embedder | None) -> Retriever:
+        if self._settings.memory.retriever == "keyword":
+            return KeywordRetriever(self._segmenter.words, _now)
+        by_words = Bm25Retriever(self._segmenter.words, _now)
+        if embedder is None:
+            return by_words
+        vectors = VectorCache(self._home.cache / "vectors.db", embedder.name)
+        return HybridRetriever(by_words, embedder, vectors, _now, self._notices.append)
 
     def _facts(self) -> LongTermMemory:
         kinds = {kind.name: kind for kind in discover(backends, "BACKEND").values()}

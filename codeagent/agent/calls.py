@@ -33,6 +33,8 @@ class CallRunner:
     history: History
     context: Callable[[], ToolContext]
     """The world for the next calls, made anew for each reply."""
+    preface: Callable[[str], str] = lambda path: ""
+    """What stands at the head of the first result about a path: instructions that hold there."""
 
     async def run(self, calls: Sequence[ToolCall], cut: frozenset[str]) -> AsyncGenerator[Event, None]:
         """Run `calls`; those in `cut` are answered without running. Events come as things happen."""
@@ -117,8 +119,11 @@ class CallRunner:
         return ToolFinished(call, self.toolbox.title(call), STOPPED, seconds)
 
     def _record(self, done: ToolFinished) -> None:
+        about = done.result.about
+        preface = self.preface(about) if about and not done.result.failed else ""
+        text = f"{preface}\n\n{done.result.text}" if preface else done.result.text
         self.history.append(
-            ToolMessage(done.call.id, done.call.name, done.result.text),
+            ToolMessage(done.call.id, done.call.name, text),
             origin="tool",
             failed=done.result.failed,
             partial=done.result.partial,

@@ -7,7 +7,7 @@ A tool is one file in `tools/builtin/` that exports `TOOL`. Its `params` is a py
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -66,6 +66,8 @@ class ToolResult:
     display: Preview | None = None
     archive: str | None = None
     """Id of the whole output where `text` is bounded."""
+    about: str = field(default="", compare=False)
+    """Absolute path of the file or folder that was read or changed ("" for none); the toolbox fills it in."""
 
 
 @dataclass(frozen=True, slots=True)

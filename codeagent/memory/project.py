@@ -13,9 +13,14 @@ from codeagent.memory.imports import find_imports
 
 CHARACTERS = 24_000
 DEPTH = 3
+NESTED = 4
+"""Files that join on the way may take so much of the budget: a fourth part."""
 _READ = 4 * CHARACTERS
 """Bytes of one file at most; more could never be shown."""
 _CUT = "[The rest of this file is left out here; read it with read_file when it matters.]"
+_FOREIGN = {"node_modules", "site-packages", "vendor", "third_party", "venv", ".venv", ".git", ".codeagent", FOLDER}
+"""Folders whose instructions are not the team's."""
+_JOINED = "Instructions from the team for the files below this folder. They are binding there."
 _INTRO = "Instructions from the user and the team. They are binding; where two disagree, the later one wins."
 
 
@@ -50,16 +55,36 @@ class ProjectMemoryLoader:
         self._trusted = trusted
         self._notices: list[Notice] = []
         self._told: set[str] = set()
+        self._read_in: set[Path] = set()
+        self._joined: dict[Path, None] = {}
+
+    @property
+    def project(self) -> Project:
+        return self._project
 
     def section(self) -> Section | None:
         """The `project_context` section; None when there are no instructions."""
-        seen: set[Path] = set()
-        layers = [list(self._with_imports(path, seen, mine, depth=0)) for path, mine in self._layers()]
-        shown = [text for layer in self._fit(layers) for text in layer]
+        shown = self._shown()
         if not shown:
             return None
         body = "\n\n".join([_INTRO, *(self._show(text) for text in shown)])
         return Section("project_context", body, "Project context", order=200)
+
+    def touched(self, path: Path) -> str:
+        """Instructions of the folders between the working folder and `path`, for the message at hand; each once.
+
+        From then on they are layers like the others.
+        """
+        new = [folder for folder in self._way(path) if folder not in self._joined]
+        self._joined.update(dict.fromkeys(new))
+        files = [file for folder in new for file in _files(folder)]
+        layers = [list(self._with_imports(file, self._read_in, False, depth=0)) for file in files]
+        texts = [text for layer in self._fit(layers, CHARACTERS // NESTED, self._tokens // NESTED) for text in layer]
+        return "\n\n".join([_JOINED, *(self._show(text) for text in texts)]) if texts else ""
+
+    def shown(self) -> list[tuple[str, int]]:
+        """(name, tokens) of every file that the section holds, read anew."""
+        return [(self._name(text.path), self._estimate(text.text)) for text in self._shown()]
 
     def notices(self) -> tuple[Notice, ...]:
         """What has become known since the last call."""
@@ -67,19 +92,28 @@ class ProjectMemoryLoader:
         self._notices.clear()
         return news
 
+    def _shown(self) -> list[_Text]:
+        self._read_in = set()
+        layers = [list(self._with_imports(path, self._read_in, mine, depth=0)) for path, mine in self._layers()]
+        return [text for layer in self._fit(layers, CHARACTERS, self._tokens) for text in layer]
+
     def _layers(self) -> Iterator[tuple[Path, bool]]:
         """(file, whether it is the user's own) from the most general to the most specific; files that exist."""
         if self._home.instructions.is_file():
             yield self._home.instructions, True
         top, cwd = self._project.top, self._project.cwd
         folders = [folder for folder in (cwd, *cwd.parents) if folder == top or top in folder.parents]
-        for folder in reversed(folders):
-            own, hidden = folder / "CODEAGENT.md", folder / FOLDER / "CODEAGENT.md"
-            if not hidden.is_file():
-                hidden = folder / ".codeagent" / "CODEAGENT.md"
-            if not own.is_file():
-                own = folder / "AGENTS.md"
-            yield from ((path, False) for path in (own, hidden, folder / "CODEAGENT.local.md") if path.is_file())
+        for folder in (*reversed(folders), *sorted(self._joined)):
+            yield from ((path, False) for path in _files(folder))
+
+    def _way(self, path: Path) -> list[Path]:
+        """The folders below the working folder that lead to `path`, outermost first; none through foreign code."""
+        cwd, real = self._project.cwd, path.resolve()
+        folder = real if real.is_dir() else real.parent
+        if cwd not in folder.parents:
+            return []
+        parts = folder.relative_to(cwd).parts
+        return [] if _FOREIGN.intersection(parts) else [cwd.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
 
     def _with_imports(self, path: Path, seen: set[Path], mine: bool, *, depth: int) -> Iterator[_Text]:
         """The file and what it imports, each file once in all."""
@@ -116,9 +150,8 @@ class ProjectMemoryLoader:
         text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
         return _Text(path, text, whole=len(data) <= _READ) if text.strip() else None
 
-    def _fit(self, layers: list[list[_Text]]) -> list[list[_Text]]:
+    def _fit(self, layers: list[list[_Text]], characters: int, tokens: int) -> list[list[_Text]]:
         """What the budget holds, given out from the most specific layer to the most general."""
-        characters, tokens = CHARACTERS, self._tokens
         fitted: list[list[_Text]] = []
         for layer in reversed(layers):
             kept: list[_Text] = []
@@ -161,6 +194,16 @@ class ProjectMemoryLoader:
         if str(notice) not in self._told:
             self._told.add(str(notice))
             self._notices.append(notice)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The instruction files of one folder, the most specific last."""
+    own, hidden = folder / "CODEAGENT.md", folder / FOLDER / "CODEAGENT.md"
+    if not hidden.is_file():
+        hidden = folder / ".codeagent" / "CODEAGENT.md"
+    if not own.is_file():
+        own = folder / "AGENTS.md"
+    return [path for path in (own, hidden, folder / "CODEAGENT.local.md") if path.is_file()]
 
 
 def _decode(data: bytes) -> str | None:

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -79,16 +80,19 @@ class Toolbox:
         if tool is None:
             raise ToolFault(self._unknown(call.name), "no such tool")
         params = _validated(tool, call)
+        about = ""
         if tool.action is not None:
-            verdict = await self._permission.check(await tool.action(params, ctx))
+            action = await tool.action(params, ctx)
+            verdict = await self._permission.check(action)
+            about = action.subject if action.kind in ("read", "edit") and Path(action.subject).is_absolute() else ""
             if not verdict.allowed:
                 return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied")
         result = await tool.run(params, ctx)
         text = scrub(result.text)  # names of files may hold what no request may carry
         bounded = bounds.bound(text, bounds.RESULT, ctx.archive, call.id)
         if bounded.partial:
-            return replace(result, text=bounded.text, partial=True, archive=result.archive or bounded.archive)
-        return replace(result, text=text) if text != result.text else result
+            result = replace(result, partial=True, archive=result.archive or bounded.archive)
+        return replace(result, text=bounded.text, about=about)
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.4)

@@ -185,10 +185,8 @@ async def _handled(talk: Talk, line: str) -> bool:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, lambda: talk.interrupt() if talk.in_turn else task.cancel())
     try:
-        return await task
-    except asyncio.CancelledError:
-        if not task.cancelled():
-            raise
-        return True
+        await asyncio.wait({task})
+        return task.cancelled() or task.result()
     finally:
+        task.cancel()
         loop.remove_signal_handler(signal.SIGINT)

@@ -12,7 +12,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codeagent.core.display import visible
 from codeagent.core.errors import CodeAgentError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from codeagent.ui.talk import Talk
 
 OpenDesk = Callable[["UI"], Awaitable["Desk"]]
+T = TypeVar("T")
 PATIENCE = 5.0
 """Seconds that a turn has for its clean-up when the person leaves."""
 QUEUED_ROWS = 4
@@ -60,7 +61,7 @@ class Repl:
         self._waiting: deque[str] = deque()
         self._typed = asyncio.Event()
         self._line: asyncio.Task[bool] | None = None
-        self._errands: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[Any]] = set()
         self._killed = 0
         """Exit code of a process that was told to end."""
         self._leaving: asyncio.Task[None] | None = None
@@ -120,18 +121,20 @@ class Repl:
             self._screen.write(_failure(error, self._screen.cells))
             return error.exit_code
         while True:
-            line = await self._next()
-            self._line = asyncio.create_task(talk.handle(line))
-            try:
-                if not await self._line:
-                    talk.farewell()
-                    return 0
-            except asyncio.CancelledError:
-                if not self._line.cancelled():
-                    raise
-            finally:
-                self._line = None
-                self._files.forget()
+            if not await self._do(talk, await self._next()):
+                talk.farewell()
+                return 0
+
+    async def _do(self, talk: Talk, line: str) -> bool:
+        """What `line` asks, in a task of its own, so that an interrupt ends it and not the conversation."""
+        task = self._line = self._start(talk.handle(line))
+        try:
+            await asyncio.wait({task})
+            return task.cancelled() or task.result()
+        finally:
+            task.cancel()
+            self._line = None
+            self._files.forget()
 
     async def _open(self, open_desk: OpenDesk) -> Talk:
         talk = await asyncio.to_thread(importlib.import_module, "codeagent.ui.talk")
@@ -206,7 +209,7 @@ class Repl:
             if not self._screen.app.is_done:
                 self._screen.app.exit(result=0)
 
-    def _start(self, errand: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _start(self, errand: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(errand)
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)

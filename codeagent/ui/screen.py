@@ -42,7 +42,7 @@ INPUT_ROWS = 12
 BESIDE = 3
 """Rows of the live region beside a dialog."""
 ESCAPE = 0.05
-PREFIX = 2.0
+PREFIX = 1.0
 """Seconds after which a lone Escape, or another first key of two (Ctrl-X), stands for itself."""
 
 

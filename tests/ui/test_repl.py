@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.e2e.terminal import Terminal
@@ -318,10 +319,11 @@ def test_idle_is_idle(start: Open) -> None:
     terminal = _ready(start())
     terminal.say("hello")
     terminal.wait_for("2 steps")
-    terminal.settle(0.5)
-    before = len(terminal.raw)
+    terminal.settle(1.5)
+    process = psutil.Process(terminal.pid)
+    written, woken = len(terminal.raw), process.num_ctx_switches().voluntary
     terminal.pump(1.2)
-    assert len(terminal.raw) == before
+    assert (len(terminal.raw), process.num_ctx_switches().voluntary) == (written, woken)
 
 
 def test_no_colour_when_none_is_wanted(start: Open) -> None:

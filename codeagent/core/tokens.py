@@ -3,60 +3,51 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 # One byte class per UTF-8 lead byte; continuation bytes are dropped by translate().
 _CONTINUATION = bytes(range(0x80, 0xC0))
+_CJK = re.compile("[\u4e00-\u9fff]+")
 
 
 def _classes() -> bytes:
+    """Class of a character by its first byte: a lower, A upper, 0 digit, s blank, n newline, _, L Latin to Arabic,
+    I Indic to Georgian, S symbols, J kana and CJK punctuation, C Chinese, H Hangul, F full width, E emoji, . the rest.
+    """
     table = bytearray(b"." * 256)
-    for byte in range(256):
-        char = chr(byte)
-        if byte < 0x80:
-            if char.islower():
-                table[byte] = ord("a")
-            elif char.isupper():
-                table[byte] = ord("A")
-            elif char.isdigit():
-                table[byte] = ord("0")
-            elif char in " \t":
-                table[byte] = ord("s")
-            elif char in "\n\r":
-                table[byte] = ord("n")
-            elif char == "_":
-                table[byte] = ord("_")
-        elif byte <= 0xE1:
-            table[byte] = ord("L")
-        elif byte == 0xE2:
-            table[byte] = ord("S")
-        elif byte == 0xE3:
-            table[byte] = ord("J")
-        elif byte <= 0xE9:
-            table[byte] = ord("C")
-        elif byte <= 0xED:
-            table[byte] = ord("H")
-        elif byte >= 0xF0:
-            table[byte] = ord("E")
+    ranges = {"a": "az", "A": "AZ", "0": "09", "_": "__"}
+    for name, (first, last) in ranges.items():
+        table[ord(first) : ord(last) + 1] = name.encode() * (ord(last) - ord(first) + 1)
+    for name, bytes_of in {"s": b" \t", "n": b"\n\r", "S": b"\xe2", "J": b"\xe3"}.items():
+        for byte in bytes_of:
+            table[byte] = ord(name)
+    leads = {"L": (0xC2, 0xDF), "I": (0xE0, 0xE1), "C": (0xE4, 0xE9), "H": (0xEA, 0xED), "F": (0xEE, 0xEF)}
+    for name, (low, high) in {**leads, "E": (0xF0, 0xFF)}.items():
+        table[low : high + 1] = name.encode() * (high - low + 1)
+    table[0x1B] = ord("x")  # escape weighs nothing: what follows it is counted
     return bytes(table)
 
 
 _TABLE = _classes()
+# Fitted on windows of 2 000 characters of prose, code, diffs, logs, tables and a dozen languages, to the counts of
+# o200k, Qwen 3.6 and DeepSeek and to the largest of the three, all at once; checked on windows left out of the fit.
 _WEIGHTS: tuple[tuple[bytes, float], ...] = (
-    (b".", 0.15), (b"n", 1.48), (b"C", 0.78), (b"0", 1.12), (b"E", 3.43), (b"a", 0.05), (b"J", 0.68), (b"A", 0.22),
-    (b"sL", 2.1), (b"aL", 2.77), (b"S", 0.82), (b"0A", 3.14), (b"s", 0.09), (b"0a", 1.16), (b".a", 1.46),
-    (b"_", 1.02), (b"as", 0.74), (b"s.", 0.83), (b"Aa", 1.02), (b"HH", 1.92), (b".0", 0.53),
+    (b".", 0.21), (b"0", 0.51), (b"A", 0.28), (b"C", 0.71), (b"E", 2.43), (b"F", 1.5), (b"H", 0.76), (b"I", 0.31),
+    (b"J", 0.64), (b"L", 0.35), (b"S", 0.54), (b"_", 0.17), (b"a", 0.05), (b"n", 0.38), (b".0", 0.95), (b"0a", 1.51),
+    (b"A0", 3.0), (b"Aa", 0.67), (b"_a", 0.84), (b"a.", 1.34), (b"an", 2.55), (b"as", 0.67), (b"nS", 3.0),
+    (b"s.", 1.46), (b"s0", 1.69), (b"sI", 1.18),
 )  # fmt: skip
 
 
 def estimate_classic(text: str) -> int:
     """The simplest rule: 1.5 CJK characters a token, 4 others, rounded up."""
-    cjk = sum(1 for char in text if "\u4e00" <= char <= "\u9fff")
+    cjk = 0 if text.isascii() else len(text) - len(_CJK.sub("", text))
     return math.ceil(cjk / 1.5 + (len(text) - cjk) / 4)
 
 
 def estimate_classes(data: bytes) -> int:
-    """Tokens of UTF-8 `data` by weighted counts of character classes and their pairs, 5.5 % off on the mean."""
+    """Tokens of UTF-8 `data` by weighted counts of character classes and their pairs."""
     classes = data.translate(_TABLE, _CONTINUATION)
     return math.ceil(sum(weight * classes.count(feature) for feature, weight in _WEIGHTS))
 

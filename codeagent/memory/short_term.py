@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, ValuesView
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
@@ -48,12 +48,12 @@ class ConversationMemory:
         return self._tokens
 
     @property
-    def entries(self) -> Collection[MemoryEntry]:
+    def entries(self) -> ValuesView[MemoryEntry]:
         """Oldest first; a view."""
         return self._entries.values()
 
     @property
-    def compressed_summaries(self) -> Collection[MemoryEntry]:
+    def compressed_summaries(self) -> ValuesView[MemoryEntry]:
         """The waiting room, oldest first; a view."""
         return self._waiting.values()
 
@@ -101,6 +101,10 @@ class ConversationMemory:
         """Let `summary` take the place of `compressed`, before all that is left, which keeps its order."""
         for entry in compressed:
             self.delete(entry.id)
+        if self._waiting:  # some were set aside meanwhile, and came after what was compressed
+            self._waiting[summary.id] = summary
+            self._waiting.move_to_end(summary.id, last=False)
+            return
         self._entries[summary.id] = summary
         self._entries.move_to_end(summary.id, last=False)
         self._tokens += summary.tokens

@@ -1,0 +1,47 @@
+"""The three makes of token estimate behind one setting (MEMORY.md 2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from codeagent.core.errors import ConfigError
+from codeagent.core.ports import Estimate
+from codeagent.core.tokens import estimate_classes, estimate_classic
+
+Estimator = Literal["classic", "classes", "exact"]
+
+
+def make_estimate(name: Estimator) -> Estimate:
+    """The estimate of that name, over UTF-8 text; `exact` loads its package here, which takes a second or two.
+
+    Raises:
+        ConfigError: the package is not installed.
+    """
+    match name:
+        case "classic":
+            return _classic
+        case "exact":
+            return _exact()
+        case _:
+            return estimate_classes
+
+
+def _classic(data: bytes) -> int:
+    return estimate_classic(data.decode("utf-8", "replace"))
+
+
+def _exact() -> Estimate:
+    """A count with the tokenizer of current OpenAI models; the learned factor makes it fit others."""
+    try:
+        import bpe_openai
+    except ImportError as error:
+        raise ConfigError(
+            "The exact estimator needs a tokenizer, which is not installed.",
+            hint="pip install 'codeagent[tokenizer]', or set memory.estimator to classes.",
+        ) from error
+    encoding = bpe_openai.get_encoding("o200k_base")
+
+    def estimate(data: bytes) -> int:
+        return len(encoding.encode_ordinary(data.decode("utf-8", "replace")))
+
+    return estimate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
-from codeagent.core.ports import Embedder
+from codeagent.core.ports import Embedder, Summarize
 from codeagent.core.sections import Section
 from codeagent.core.tokens import ContextBudget, estimate_classes, estimate_tokens
 from codeagent.core.tools import ToolContext
@@ -26,7 +27,8 @@ from codeagent.endpoints import Connection
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
 from codeagent.llm.summarizer import make_summarizer
-from codeagent.memory import backends
+from codeagent.llm.transcript import summarize_transcript
+from codeagent.memory import backends, strategies
 from codeagent.memory.bm25 import Bm25Retriever
 from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.hybrid import HybridRetriever
@@ -106,11 +108,16 @@ class Assembly:
                 said=said,
             )
 
+        def preface(path: str) -> str:
+            text = memory.touched(Path(path))
+            self._notices.extend(memory.notices())
+            return text
+
         guard = HistoryGuard(
             history, memory, meter, model.budget, prompt, retry_after=self._settings.compaction.retry_after
         )
         limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
-        calls = CallRunner(bench.toolbox, history, context)
+        calls = CallRunner(bench.toolbox, history, context, preface)
         agent = Agent(history, model, calls, guard, meter, limits)
         return Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, refresh=reason)
 
@@ -127,16 +134,18 @@ class Assembly:
         )
 
     def _memory(self, history: History, connection: Connection) -> MemoryManager:
-        budget, model = connection.model.budget, connection.model
+        budget = connection.model.budget
         return MemoryManager(
             self._facts(),
             self._retriever(connection.embedder),
             self._loader(budget),
             ConversationHistoryCompactor(
-                make_summarizer(model.provider, model.name, model.max_tokens),
+                _summarizer(connection),
                 estimate_classes,
                 mode=self._settings.compaction.mode,
                 keep_turns=self._settings.compaction.keep_turns,
+                strategy=discover(strategies, "STRATEGY")[self._settings.memory.strategy],
+                budget=budget,
             ),
             self._segmenter.words,
             FactBlock(budget.facts, estimate_tokens, _now),
@@ -196,6 +205,23 @@ class Assembly:
             head=git.head if git else "",
             repository=git is not None,
         )
+
+
+def _summarizer(connection: Connection) -> Summarize:
+    """Asks the model for summaries where one is set, opened for each, else the model of the session."""
+    model, small = connection.model, connection.small
+    if small is None:
+        return make_summarizer(model.provider, model.name, model.max_tokens)
+
+    async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
+        model = await small()
+        try:
+            ask = make_summarizer(model.provider, model.name, model.max_tokens)
+            return await summarize_transcript(ask, messages, instruction, room=model.budget.hard_limit)
+        finally:
+            await model.provider.aclose()
+
+    return summarize
 
 
 def _now() -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from codeagent.agent.model import Model
@@ -36,6 +36,8 @@ class Connection:
     notices: tuple[Notice, ...] = ()
     embedder: Embedder | None = None
     """Where hybrid retrieval is wanted and embeddings can be had; whoever uses it closes it."""
+    small: Callable[[], Awaitable[Model]] | None = None
+    """Opens the model for summaries, where one is set; whoever opens it closes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +56,19 @@ class Endpoints:
             NotConfigured: nothing says where a model is.
             ConfigError: what is said does not fit together.
         """
-        kind = self._kind()
         endpoint = await self._endpoint(name if name is not None else self.settings.model)
-        info = look_up(endpoint.model)
+        model, notices = await self._model(endpoint)
+        embedder, more = await self._embedder(endpoint)
+        small = self._small if self.settings.small_model else None
+        shape = profile_for(endpoint.base_url, endpoint.model).shape
+        return Connection(model, shape, (*notices, *more), embedder, small)
+
+    async def _small(self) -> Model:
+        """The model for summaries. Raises ConfigError."""
+        return (await self._model(await self._endpoint(self.settings.small_model)))[0]
+
+    async def _model(self, endpoint: Endpoint) -> tuple[Model, tuple[Notice, ...]]:
+        kind, info = self._kind(), look_up(endpoint.model)
         window, notices = await self._window(endpoint, info.window)
         provider = RetryingProvider(kind.open(endpoint), endpoint.max_retries)
         budget = ContextBudget(window)
@@ -68,8 +80,7 @@ class Endpoints:
             max_tokens=self.settings.max_output_tokens,
             effort=self.settings.effort,
         )
-        embedder, more = await self._embedder(endpoint)
-        return Connection(model, profile_for(endpoint.base_url, endpoint.model).shape, (*notices, *more), embedder)
+        return model, notices
 
     def models(self) -> list[str]:
         """Names that can be switched to, as far as they are known without asking anybody."""

@@ -8,6 +8,7 @@ file or tool output makes a fact. Passing tasks are no facts, and telling them a
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from codeagent.core.entries import Compaction
@@ -88,6 +89,10 @@ class MemoryManager:
     def project_section(self) -> Section | None:
         """The CODEAGENT.md layers, read anew from disk."""
         return self._loader.section()
+
+    def touched(self, path: Path) -> str:
+        """Instructions that hold for `path` and are not in the context yet, for the message at hand."""
+        return self._loader.touched(path)
 
     def facts_section(self, said: str) -> Section | None:
         """Facts for the opening request, for the system prompt of a safe point; marks them as injected."""

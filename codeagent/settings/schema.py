@@ -33,6 +33,14 @@ class MemorySettings(_Table):
     """How facts are found for a message: by its words, by rare words first, or by words and meaning (embeddings)."""
     backend: str = "json_file"
     """Where facts are kept."""
+    strategy: Literal["summary", "sliding_window", "importance"] = "summary"
+    """How the history is made smaller: summarised, or with its oldest or least important messages left out."""
+    estimator: Literal["classic", "classes", "exact"] = "classes"
+    """How tokens are estimated; `exact` needs the extra `tokenizer`."""
+    anchor: bool = True
+    """Count from what the endpoint reported last, and estimate only what came after it."""
+    compression_trigger_ratio: PositiveFloat = Field(default=0.8, le=1)
+    """Share of the short-term budget from which on it is compressed; under 0.5 acts as 0.5."""
 
 
 class CompactionSettings(_Table):

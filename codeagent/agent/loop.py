@@ -68,7 +68,6 @@ class Agent:
         failure: CodeAgentError | None = None
         try:
             # Calls are still open here when the disk refused their results at the end of the turn before.
-            self.history.repair_pairs()
             self.history.append(UserMessage(scrub(compose(said))), origin="user", said=said, new_turn=True)
             yield TurnStarted(self.history.turn, said)
             async for event in self._steps():
@@ -183,9 +182,9 @@ class Agent:
         empty = not reply.message.calls and not reply.message.text.strip()
         entry = self.history.entries[-1] if empty else self.history.append(reply.message, origin="model")
         if reply.usage is not None:
-            self.history.report(
-                reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=self.model.cost(reply.usage)
-            )
+            anchor, cost = self.history.anchor, self.model.cost(reply.usage)
+            self.history.report(reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=cost)
+            self._meter.learn(anchor, self.history)
         if empty:
             self._demand_whole(reply.cut)
             return None
@@ -198,7 +197,6 @@ class Agent:
 
     async def _close(self) -> None:
         """Leave a history that any endpoint accepts: no open call, and an answer, if only a mark, to what was said."""
-        self.history.repair_pairs()
         last = self.history.entries[-1].message if self.history.entries else None
         if isinstance(last, UserMessage):
             self.history.append(AssistantMessage(INTERRUPTED), origin="model")

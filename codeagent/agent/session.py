@@ -166,7 +166,9 @@ class Session:
         """Everything on disk, no process left, the session file free for others."""
         try:
             await self.jobs.aclose()
+            await self.memory.aclose()
             await self.model.provider.aclose()
+            await asyncio.to_thread(self.meter.save)
             await self.history.sync()
         finally:
             self.history.close()

@@ -33,6 +33,10 @@ class Home:
         return self.root / "memory" / "long_term_memory.json"
 
     @property
+    def calibration(self) -> Path:
+        return self.root / "calibration.json"
+
+    @property
     def cache(self) -> Path:
         return self.root / "cache"
 

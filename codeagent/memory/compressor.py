@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from codeagent.core.errors import ModelError
+from codeagent.core.messages import UserMessage, encode
 from codeagent.core.ports import Summarize
 from codeagent.memory.short_term import MemoryEntry
 
@@ -53,7 +54,7 @@ class ContextCompressor:
 
         async def one(text: str) -> str:
             async with gate:
-                summary = await self._summarize((), _NO_TOOLS, f"{self._instruction}\n\n{text}")
+                summary = await self._summarize((encode(UserMessage(text)),), _NO_TOOLS, self._instruction)
             if not summary.strip():
                 raise ModelError("The model gave an empty summary.")
             return summary.strip()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from datetime import datetime
 from itertools import islice
 
 from codeagent.core.entries import Entry
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.messages import AssistantMessage, ToolMessage, UserMessage
+from codeagent.core.ports import HistoryView
 from codeagent.memory.breaker import Breaker
 from codeagent.memory.compressor import GROUP, KEPT, ContextCompressor
 from codeagent.memory.entry import stamp
@@ -31,6 +32,7 @@ class ConversationKeeper:
         self,
         memory: ConversationMemory,
         compressor: ContextCompressor,
+        history: HistoryView,
         estimate: Callable[[str], int],
         clock: Callable[[], datetime],
         *,
@@ -41,6 +43,7 @@ class ConversationKeeper:
         """`threshold`: tokens from which on entries are compressed; `retry_after`: as for the history's compaction."""
         self.memory = memory
         self._compressor = compressor
+        self._history = history
         self._estimate = estimate
         self._clock = clock
         self._threshold = threshold
@@ -64,17 +67,17 @@ class ConversationKeeper:
         for id in ids:
             self.memory.delete(id)
 
-    def fill(self, entries: Sequence[Entry]) -> None:
+    def fill(self) -> None:
         """Take up a conversation that goes on; when its messages were said is not known."""
-        for entry in entries:
+        for entry in self._history.entries:
             if (kept := self._entry(entry, "")) is not None:
                 self.memory.append(kept)
 
     # ---- what is known ---------------------------------------------------------------------------------------------
 
-    def outside(self, entries: Sequence[Entry]) -> list[MemoryEntry]:
-        """What was said and no longer stands in `entries`, those of the next request; oldest first."""
-        inside = {entry.id: entry for entry in entries}
+    def outside(self) -> list[MemoryEntry]:
+        """What was said and no longer stands in the history; oldest first."""
+        inside = {entry.id: entry for entry in self._history.entries}
         return [kept for kept in self.memory if not _stands(kept, inside.get(kept.id))]
 
     # ---- compression -----------------------------------------------------------------------------------------------
@@ -101,7 +104,7 @@ class ConversationKeeper:
         """Something older than the newest entries is there that no summary stands for yet. Where these alone are too
         large, a whole group of it: else each further entry would cost a request and change nothing."""
         fresh = len(self.memory) - KEPT - self._summaries()
-        newest = sum(entry.tokens for entry in islice(reversed(self.memory.entries), KEPT))
+        newest = sum(entry.tokens for entry in self.memory.newest(KEPT))
         return fresh >= (1 if newest < self._threshold else GROUP)
 
     def _summaries(self) -> int:

@@ -16,11 +16,12 @@ from codeagent.core.events import Notice
 from codeagent.core.ports import HistoryView, Recalled, Saved
 from codeagent.core.sections import Section
 from codeagent.memory.compactor import ConversationHistoryCompactor
+from codeagent.memory.conversation import ConversationKeeper
 from codeagent.memory.entry import Fact, Source
 from codeagent.memory.intent import Words, intends
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.project import ProjectMemoryLoader
-from codeagent.memory.recall import FactBlock
+from codeagent.memory.recall import FactBlock, find
 from codeagent.memory.retriever import Retriever
 
 
@@ -36,15 +37,18 @@ class MemoryManager:
         words: Words,
         block: FactBlock,
         *,
+        conversation: ConversationKeeper | None = None,
         session: Callable[[], tuple[str, int]] = lambda: ("", 0),
     ) -> None:
-        """`session` gives session id and turn for the provenance of a fact, `words` cuts text into words."""
+        """`conversation` remembers what was said in this session, `words` cuts text into words, `session` gives session
+        id and turn for the provenance of a fact."""
         self._long_term = long_term
         self._retriever = retriever
         self._loader = loader
         self._compactor = compactor
         self._words = words
         self._block = block
+        self.conversation = conversation
         self._session = session
 
     # ---- facts -----------------------------------------------------------------------------------------------------
@@ -101,8 +105,9 @@ class MemoryManager:
         return Section("facts", recalled.text, order=400) if recalled.text else None
 
     def recall(self, said: str) -> Recalled:
-        """Facts relevant to what was typed that are not in the context yet; marks them as injected."""
-        return self._block.take(said, self._retriever.search(said, self._long_term.visible()))
+        """What is known that matters for what was typed and is not in the context yet; it counts as injected then."""
+        earlier = self.conversation.outside() if self.conversation else ()
+        return self._block.take(said, find(self._retriever, said, self._long_term.visible(), earlier))
 
     async def compact(self, view: HistoryView, *, force: bool, focus: str | None, tokens: int) -> Compaction | None:
         """A smaller form of the history, or None when there is nothing to gain. Raises CodeAgentError."""
@@ -113,4 +118,6 @@ class MemoryManager:
         return self._long_term.notices() + self._loader.notices()
 
     async def aclose(self) -> None:
+        if self.conversation:
+            await self.conversation.aclose()
         await self._retriever.aclose()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, ValuesView
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Literal
 
 Kind = Literal["user", "assistant", "tool", "summary"]
@@ -56,6 +56,10 @@ class ConversationMemory:
     def compressed_summaries(self) -> ValuesView[MemoryEntry]:
         """The waiting room, oldest first; a view."""
         return self._waiting.values()
+
+    def newest(self, count: int) -> list[MemoryEntry]:
+        """The newest `count` entries, newest first."""
+        return list(islice(reversed(self._entries.values()), count))
 
     def __iter__(self) -> Iterator[MemoryEntry]:
         """All that is known, oldest first: the waiting room, then the entries."""

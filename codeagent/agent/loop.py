@@ -68,6 +68,7 @@ class Agent:
         failure: CodeAgentError | None = None
         try:
             # Calls are still open here when the disk refused their results at the end of the turn before.
+            self.history.repair_pairs()
             self.history.append(UserMessage(scrub(compose(said))), origin="user", said=said, new_turn=True)
             yield TurnStarted(self.history.turn, said)
             async for event in self._steps():
@@ -197,6 +198,7 @@ class Agent:
 
     async def _close(self) -> None:
         """Leave a history that any endpoint accepts: no open call, and an answer, if only a mark, to what was said."""
+        self.history.repair_pairs()
         last = self.history.entries[-1].message if self.history.entries else None
         if isinstance(last, UserMessage):
             self.history.append(AssistantMessage(INTERRUPTED), origin="model")

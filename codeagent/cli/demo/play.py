@@ -134,7 +134,7 @@ class Play:
                 await self._scene(stage, talk, scene)
         finally:
             self._talk = None
-            await talk.session.aclose()
+            await talk.close()
         return talk.session.id
 
     async def _scene(self, stage: Stage, talk: Talk, scene: Scene) -> None:
@@ -142,7 +142,8 @@ class Play:
             tell(stage, scene.tell)
             await self._pace.read(scene.tell)
         await stage.type(scene.say)
-        await talk.handle(scene.say)
+        if not await talk.handle(scene.say):
+            talk.farewell()
         if self._stopped:
             raise asyncio.CancelledError
         for words in scene.carried:

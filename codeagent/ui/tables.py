@@ -1,9 +1,20 @@
-"""Tables as rows: columns aligned, cells wrapped where the terminal is narrow, records where it is too narrow."""
+"""Tables as rows, laid out by rich; records where the terminal is too narrow for one. Not for the first draw.
+
+Spans pass through rich with their style class as a mark, so that table cells look like everything else.
+"""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
+
+from rich.box import Box
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
 
 from codeagent.ui.inline import inline
 from codeagent.ui.rows import Row, row_width, wrap
@@ -11,10 +22,11 @@ from codeagent.ui.rows import Row, row_width, wrap
 GAP = 2
 NARROWEST = 6
 """Cells below which a column is no use."""
-READABLE = 24
-"""Cells with which a column of words can be read."""
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITER = re.compile(r"^[\s|:-]*-[\s|:-]*$")
+_MARK = "class"
+_RULED = Box("\n".join(["    ", "    ", " ─  ", "    ", "    ", "    ", "    ", "    "]))
+"""Nothing but a line under the head, with a gap between columns."""
 
 
 def table(
@@ -24,17 +36,26 @@ def table(
     count = max([len(head), *(len(row) for row in body)], default=0)
     if not count:
         return []
-    lines = [[*row, *([] for _ in range(count - len(row)))] for row in ([head, *body] if head else body)]
-    natural = [max(row_width(line[column]) for line in lines) for column in range(count)]
-    if sum(natural) + GAP * (count - 1) > cells and cells < (NARROWEST + GAP) * count:
+    lines = [head, *body] if head else body
+    needed = [max(row_width(line[column]) if column < len(line) else 0 for line in lines) for column in range(count)]
+    if sum(needed) + GAP * (count - 1) > cells and cells < (NARROWEST + GAP) * count:
         return _records(head, body, cells)
-    widths = _share(natural, cells - GAP * (count - 1))
-    rows: list[Row] = []
-    for number, line in enumerate(lines):
-        rows += _line(line, widths, "class:bold" if head and not number else "", right)
-        if head and not number:
-            rows.append([("class:dim", (" " * GAP).join("─" * size for size in widths))])
-    return rows
+    made = Table(box=_RULED, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=bool(head))
+    made.border_style = _style("class:dim")
+    for column in range(count):
+        name = head[column] if column < len(head) else []
+        made.add_column(
+            _text([(f"class:bold {style}".strip(), text) for style, text in name]),
+            justify="right" if column in right else "left",
+            overflow="fold",
+            min_width=min(needed[column], NARROWEST),
+        )
+    for row in body:
+        made.add_row(*(_text(cell) for cell in row))
+    console = Console(
+        file=io.StringIO(), width=cells, force_terminal=True, color_system="truecolor", legacy_windows=False
+    )
+    return [_row(line) for line in console.render_lines(made, pad=False)]
 
 
 def markdown_table(text: str, cells: int) -> list[Row]:
@@ -53,38 +74,30 @@ def _bare(line: str) -> str:
     return line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
 
 
-def _share(natural: Sequence[int], cells: int) -> list[int]:
-    """Each column gets what it needs, the narrow ones first, as long as the others keep enough to be read."""
-    widths = [max(size, 1) for size in natural]
-    left = cells
-    order = sorted(range(len(widths)), key=widths.__getitem__)
-    for place, column in enumerate(order):
-        others = [widths[other] for other in order[place + 1 :]]
-        kept = min(sum(min(size, READABLE) for size in others), left - left // (len(others) + 1))
-        widths[column] = max(min(widths[column], left - kept), 1)
-        left -= widths[column]
-    return widths
+def _style(name: str) -> Style:
+    return Style.from_meta({_MARK: name})
 
 
-def _line(line: Sequence[Row], widths: Sequence[int], style: str, right: frozenset[int]) -> list[Row]:
-    wrapped = [
-        wrap([(f"{style} {one}".strip(), text) for one, text in cell], size)
-        for cell, size in zip(line, widths, strict=True)
-    ]
-    rows: list[Row] = []
-    for place in range(max(len(column) for column in wrapped)):
-        row: Row = []
-        for number, (column, size) in enumerate(zip(wrapped, widths, strict=True)):
-            part = column[place] if place < len(column) else []
-            blank = " " * (size - row_width(part))
-            row += [("", blank), *part, ("", " " * GAP)] if number in right else [*part, ("", blank + " " * GAP)]
-        rows.append(_trimmed(row))
-    return rows
+def _text(row: Row) -> Text:
+    made = Text(end="")
+    for style, text in row:
+        made.append(text, _style(style))
+    return made
 
 
-def _trimmed(row: Row) -> Row:
+def _row(line: Sequence[Segment]) -> Row:
+    """Segments back to spans; what rich padded at the end is no use."""
+    row: Row = []
+    for segment in line:
+        name = segment.style.meta.get(_MARK, "") if segment.style else ""
+        if row and row[-1][0] == name:
+            row[-1] = (name, row[-1][1] + segment.text)
+        else:
+            row.append((name, segment.text))
     while row and not row[-1][1].strip():
         row.pop()
+    if row:
+        row[-1] = (row[-1][0], row[-1][1].rstrip())
     return row
 
 

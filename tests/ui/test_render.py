@@ -103,7 +103,7 @@ def test_what_commands_show() -> None:
     table = Table(("name", "what it is"), (("记忆", "long " * 8), ("x", "")))
     assert _lines(shown_rows(table, 30)) == [
         "name  what it is",
-        "────  ────────────────────────",
+        "───── ────────────────────────",
         "记忆  long long long long long",
         "      long long long",
         "x",

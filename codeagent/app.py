@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from codeagent import __version__
 from codeagent.agent.session import Session
@@ -78,7 +79,7 @@ class House:
         if found.id == session.id:
             return session
         connection = await self._connect(None)
-        history = await open_session(found.path, shape=connection.shape)
+        history = await self._open(found.path, connection)
         await session.aclose()
         return self._begin(history, connection, "resume")
 
@@ -86,6 +87,7 @@ class House:
         connection = await self._connect(name)
         assert self._bench is not None
         session.history.reshape(connection.shape)
+        await session.memory.aclose()
         await session.model.provider.aclose()
         self._session = self._assembly.session(session.history, connection, self._bench, "model")
         return self._session
@@ -102,9 +104,9 @@ class House:
             info = self._info(connection.model.name, parent=found.id)
             target = self._catalog.path(self._project.id, info.id)
             await fork_session(found.path, target, info)
-            history, reason = await open_session(target, shape=connection.shape), "resume"
+            history, reason = await self._open(target, connection), "resume"
         else:
-            history, reason = await open_session(found.path, shape=connection.shape), "resume"
+            history, reason = await self._open(found.path, connection), "resume"
         if self._options.name and history.name != self._options.name:
             history.rename(self._options.name)
         self._begin(history, connection, "start" if reason == "start" else "resume")
@@ -129,6 +131,9 @@ class House:
             self._notices.append(Notice("There is no session of this project yet; this is a new one."))
         return found
 
+    async def _open(self, path: Path, connection: Connection) -> History:
+        return await open_session(path, shape=connection.shape, estimate=self._assembly.estimate)
+
     def _new(self, model: str) -> History:
         info = self._info(model)
         path = self._catalog.path(self._project.id, info.id)
@@ -136,7 +141,7 @@ class House:
             raise SessionError(
                 "There is a session {id} already.", id=info.id, hint=f"To go on with it: codeagent --resume {info.id}"
             )
-        return new_session(path, info)
+        return new_session(path, info, estimate=self._assembly.estimate)
 
     def _info(self, model: str, parent: str | None = None) -> SessionInfo:
         chosen = self._options.session_id

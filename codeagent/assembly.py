@@ -20,7 +20,7 @@ from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Embedder, Summarize
 from codeagent.core.sections import Section
-from codeagent.core.tokens import ContextBudget, estimate_classes, estimate_tokens
+from codeagent.core.tokens import ContextBudget
 from codeagent.core.tools import ToolContext
 from codeagent.core.ui import UI
 from codeagent.endpoints import Connection
@@ -30,7 +30,11 @@ from codeagent.llm.summarizer import make_summarizer
 from codeagent.llm.transcript import summarize_transcript
 from codeagent.memory import backends, strategies
 from codeagent.memory.bm25 import Bm25Retriever
+from codeagent.memory.calibration import Calibration
 from codeagent.memory.compactor import ConversationHistoryCompactor
+from codeagent.memory.compressor import ContextCompressor
+from codeagent.memory.conversation import ConversationKeeper
+from codeagent.memory.estimators import make_estimate
 from codeagent.memory.hybrid import HybridRetriever
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
@@ -38,6 +42,7 @@ from codeagent.memory.meter import TokenMeter
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
 from codeagent.memory.retriever import KeywordRetriever, Retriever
+from codeagent.memory.short_term import ConversationMemory
 from codeagent.memory.vectors import VectorCache
 from codeagent.options import Options
 from codeagent.prompting.prompt import Environment, build_prompt, environment_section, system_section
@@ -63,6 +68,7 @@ class Workbench:
     jobs: JobTable
     permissions: Permissions
     toolbox: Toolbox
+    conversation: ConversationMemory
 
 
 class Assembly:
@@ -77,6 +83,8 @@ class Assembly:
         self._notices = notices
         self._home = options.home
         self._segmenter = Segmenter(options.home.cache)
+        self._calibration = Calibration(options.home.calibration)
+        self.estimate = make_estimate(settings.memory.estimator)
         self._roots = (project.top, *(path.resolve() for path in options.add_dirs))
 
     def workbench(self, history: History) -> Workbench:
@@ -84,12 +92,15 @@ class Assembly:
         archive = SessionArchive(history.path)
         permissions = self._permissions(archive)
         jobs = JobTable(timeout=self._settings.shell.timeout)
-        return Workbench(archive, FileLedger(), jobs, permissions, Toolbox(builtin_tools(), permissions))
+        toolbox = Toolbox(builtin_tools(), permissions)
+        return Workbench(archive, FileLedger(), jobs, permissions, toolbox, ConversationMemory())
 
     def session(self, history: History, connection: Connection, bench: Workbench, reason: PromptReason) -> Session:
         """A session around `history`; its prompt is built for the first message, with `reason`."""
-        model, meter = connection.model, TokenMeter(estimate_classes)
-        memory = self._memory(history, connection)
+        model = connection.model
+        meter = TokenMeter(self.estimate, self._calibration, connection.place, anchored=self._settings.memory.anchor)
+        keeper = self._keeper(history, connection, bench.conversation)
+        memory = self._memory(history, connection, keeper)
 
         def prompt(said: str) -> Prompt:
             return self._prompt(memory, bench.toolbox.schemas, said)
@@ -133,7 +144,28 @@ class Assembly:
             deny=parse_rules(rules.deny),
         )
 
-    def _memory(self, history: History, connection: Connection) -> MemoryManager:
+    def _keeper(self, history: History, connection: Connection, memory: ConversationMemory) -> ConversationKeeper:
+        """Short-term memory, taken up where a session goes on, and from now on fed by the history."""
+        budget = connection.model.budget
+        memory.resize(budget.short_term)
+        keeper = ConversationKeeper(
+            memory,
+            ContextCompressor(_summarizer(connection), self._tokens, window=budget.trigger),
+            history,
+            self._tokens,
+            _now,
+            threshold=budget.compress_at(self._settings.memory.compression_trigger_ratio),
+            retry_after=self._settings.compaction.retry_after,
+        )
+        if not len(memory):
+            keeper.fill()
+        history.observers = (keeper,)
+        return keeper
+
+    def _tokens(self, text: str) -> int:
+        return self.estimate(text.encode("utf-8", "replace"))
+
+    def _memory(self, history: History, connection: Connection, keeper: ConversationKeeper) -> MemoryManager:
         budget = connection.model.budget
         return MemoryManager(
             self._facts(),
@@ -141,21 +173,23 @@ class Assembly:
             self._loader(budget),
             ConversationHistoryCompactor(
                 _summarizer(connection),
-                estimate_classes,
+                self.estimate,
                 mode=self._settings.compaction.mode,
                 keep_turns=self._settings.compaction.keep_turns,
                 strategy=discover(strategies, "STRATEGY")[self._settings.memory.strategy],
                 budget=budget,
             ),
             self._segmenter.words,
-            FactBlock(budget.facts, estimate_tokens, _now),
+            FactBlock(budget.facts, self._tokens, _now),
+            conversation=keeper,
             session=lambda: (history.session.id, history.turn),
         )
 
     def _retriever(self, embedder: Embedder | None) -> Retriever:
         if self._settings.memory.retriever == "keyword":
             return KeywordRetriever(self._segmenter.words, _now)
-        by_words = Bm25Retriever(self._segmenter.words, _now)
+        index = self._home.cache / "facts" / f"{self._project.id}.terms"
+        by_words = Bm25Retriever(self._segmenter.words, _now, index)
         if embedder is None:
             return by_words
         vectors = VectorCache(self._home.cache / "vectors.db", embedder.name)
@@ -178,7 +212,7 @@ class Assembly:
             self._project,
             Path.home(),
             tokens=budget.static,
-            estimate=estimate_tokens,
+            estimate=self._tokens,
             trusted=Trust(self._home).state(self._project) == "trusted",
         )
 

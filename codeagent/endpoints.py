@@ -38,6 +38,8 @@ class Connection:
     """Where hybrid retrieval is wanted and embeddings can be had; whoever uses it closes it."""
     small: Callable[[], Awaitable[Model]] | None = None
     """Opens the model for summaries, where one is set; whoever opens it closes it."""
+    place: str = ""
+    """Endpoint and model, for what is learned of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class Endpoints:
         embedder, more = await self._embedder(endpoint)
         small = self._small if self.settings.small_model else None
         shape = profile_for(endpoint.base_url, endpoint.model).shape
-        return Connection(model, shape, (*notices, *more), embedder, small)
+        place = f"{endpoint.base_url} {endpoint.model}".strip()
+        return Connection(model, shape, (*notices, *more), embedder, small, place)
 
     async def _small(self) -> Model:
         """The model for summaries. Raises ConfigError."""

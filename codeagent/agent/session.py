@@ -144,6 +144,10 @@ class Session:
         self.history.set_prompt(self._build_prompt(""), "clear")
         self._refresh = None
 
+    def reload(self) -> None:
+        """Read instructions and facts anew with the next message: a safe point."""
+        self._refresh = self._refresh or "resume"
+
     def status(self) -> Status:
         spent = self.history.spent
         return Status(

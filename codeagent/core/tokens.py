@@ -16,16 +16,15 @@ def _classes() -> bytes:
     I Indic to Georgian, S symbols, J kana and CJK punctuation, C Chinese, H Hangul, F full width, E emoji, . the rest.
     """
     table = bytearray(b"." * 256)
-    ranges = {"a": "az", "A": "AZ", "0": "09", "_": "__"}
-    for name, (first, last) in ranges.items():
-        table[ord(first) : ord(last) + 1] = name.encode() * (ord(last) - ord(first) + 1)
-    for name, bytes_of in {"s": b" \t", "n": b"\n\r", "S": b"\xe2", "J": b"\xe3"}.items():
-        for byte in bytes_of:
+    members = {
+        "a": range(0x61, 0x7B), "A": range(0x41, 0x5B), "0": range(0x30, 0x3A), "_": b"_", "s": b" \t", "n": b"\n\r",
+        "L": range(0xC2, 0xE0), "I": range(0xE0, 0xE2), "S": b"\xe2", "J": b"\xe3", "C": range(0xE4, 0xEA),
+        "H": range(0xEA, 0xEE), "F": range(0xEE, 0xF0), "E": range(0xF0, 0x100),
+        "x": b"\x1b",  # escape weighs nothing: what follows it is counted
+    }  # fmt: skip
+    for name, leads in members.items():
+        for byte in leads:
             table[byte] = ord(name)
-    leads = {"L": (0xC2, 0xDF), "I": (0xE0, 0xE1), "C": (0xE4, 0xE9), "H": (0xEA, 0xED), "F": (0xEE, 0xEF)}
-    for name, (low, high) in {**leads, "E": (0xF0, 0xFF)}.items():
-        table[low : high + 1] = name.encode() * (high - low + 1)
-    table[0x1B] = ord("x")  # escape weighs nothing: what follows it is counted
     return bytes(table)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
-from heapq import nlargest
+from pathlib import Path
 
 from codeagent.memory.entry import Fact
 from codeagent.memory.retriever import TOP, Hit
@@ -14,19 +16,29 @@ from codeagent.text.ranking import Bm25
 from codeagent.text.terms import Words, query_terms
 
 
-class Bm25Retriever:
-    """Ranks by BM25. Facts are indexed when they are first seen; usable from any thread."""
+_WORTH_KEEPING = 500
+"""So many texts indexed anew, some dozen milliseconds of work, and the index is written to its file."""
 
-    def __init__(self, words: Words, clock: Callable[[], datetime]) -> None:
-        """`words` cuts text into lower-cased words, and is not called while there are no facts."""
+
+class Bm25Retriever:
+    """Ranks by BM25. A fact is indexed when it is first seen, and where there are many the index is kept in a file.
+
+    Usable from any thread.
+    """
+
+    def __init__(self, words: Words, clock: Callable[[], datetime], cache: Path | None = None) -> None:
+        """`words` cuts text into lower-cased words, and is not called while there are no facts; `cache` is the file
+        for the index of these very facts, made when it is missing."""
         self._words = words
         self._clock = clock
+        self._cache = cache
         self._lock = threading.Lock()
-        self._index = Bm25()
-        self._numbers: dict[str, int] = {}
-        """Number in the index by content: the same content is indexed once, whoever holds it."""
+        self._index: Bm25 | None = None
         self._facts: list[Fact] = []
-        self._holders: dict[int, list[Fact]] = {}
+        self._holders: dict[str, list[Fact]] = {}
+        """Facts by content: the same content is indexed once, whoever holds it."""
+        self._mortal = 0
+        """Facts that expire."""
 
     async def prepare(self, query: str, facts: Sequence[Fact]) -> None:
         """Index what is new, and load what cuts the first query."""
@@ -37,38 +49,54 @@ class Bm25Retriever:
         seen = list(facts)
         if not seen or not query.strip():
             return []
-        terms = query_terms(query, self._words)
-        now = self._clock()
+        terms, now = query_terms(query, self._words), self._clock()
         with self._lock:
-            self._follow(seen)
+            index = self._follow(seen)
             hits = [
                 Hit(fact, score)
-                for number, score in self._index.scores(terms).items()
-                for fact in self._holders[number]
+                for content, score in index.best(terms, None if top is None else top + self._mortal).items()
+                for fact in self._holders[content]
                 if fact.expires is None or not fact.expired(now)
             ]
-        if top is None:
-            return sorted(hits, key=_rank, reverse=True)
-        return nlargest(top, hits, key=_rank)
+        hits.sort(key=lambda hit: (hit.score, hit.fact.updated), reverse=True)
+        return hits[:top]
 
     async def aclose(self) -> None:
         """Nothing is open."""
 
-    def _follow(self, facts: list[Fact]) -> None:
-        """Make the index one of exactly these facts."""
-        if facts == self._facts:  # mostly the very same objects: quick
-            return
-        contents = {fact.content for fact in facts}
-        for content in [content for content in self._numbers if content not in contents]:
-            self._index.remove(self._numbers.pop(content))
-        holders: dict[int, list[Fact]] = {}
+    def _follow(self, facts: list[Fact]) -> Bm25:
+        """The index, made one of exactly these facts."""
+        index = self._index
+        if index is not None and facts == self._facts:  # mostly the very same objects: quick
+            return index
+        if index is None:
+            self._index = index = self._read()
+        holders: dict[str, list[Fact]] = {}
         for fact in facts:
-            number = self._numbers.get(fact.content)
-            if number is None:
-                number = self._numbers[fact.content] = self._index.add(fact.content)
-            holders.setdefault(number, []).append(fact)
+            holders.setdefault(fact.content, []).append(fact)
+        for content in [content for content in index if content not in holders]:
+            index.remove(content)
+        added = [content for content in holders if content not in index]
+        for content in added:
+            index.add(content)
+        if len(added) >= _WORTH_KEEPING:
+            self._write(index)
         self._facts, self._holders = facts, holders
+        self._mortal = sum(fact.expires is not None for fact in facts)
+        return index
 
+    def _read(self) -> Bm25:
+        try:
+            return (Bm25.load(self._cache.read_bytes()) if self._cache else None) or Bm25()
+        except OSError:
+            return Bm25()
 
-def _rank(hit: Hit) -> tuple[float, str]:
-    return hit.score, hit.fact.updated
+    def _write(self, index: Bm25) -> None:
+        if self._cache is None:
+            return
+        aside = self._cache.with_name(f"{self._cache.name}.{os.getpid()}")
+        with suppress(OSError):
+            self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(index.dump())
+            aside.replace(self._cache)

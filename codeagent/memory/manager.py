@@ -7,17 +7,19 @@ file or tool output makes a fact. Passing tasks are no facts, and telling them a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal
 
 from codeagent.core.entries import Compaction
 from codeagent.core.events import Notice
+from codeagent.core.paths import Project
 from codeagent.core.ports import HistoryView, Recalled, Saved
 from codeagent.core.sections import Section
 from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.conversation import ConversationKeeper
 from codeagent.memory.entry import Fact, Source
+from codeagent.memory.extract import Proposal
 from codeagent.memory.intent import Words, intends
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.project import ProjectMemoryLoader
@@ -37,10 +39,11 @@ class MemoryManager:
         words: Words,
         block: FactBlock,
         *,
+        extract: Callable[[HistoryView], Awaitable[list[Proposal]]],
         conversation: ConversationKeeper | None = None,
         session: Callable[[], tuple[str, int]] = lambda: ("", 0),
     ) -> None:
-        """`conversation` remembers what was said in this session, `words` cuts text into words, `session` gives session
+        """`extract` proposes facts for `suggest` alone, `conversation` remembers what was said in this session, `words` cuts text into words, `session` gives session
         id and turn for the provenance of a fact."""
         self._long_term = long_term
         self._retriever = retriever
@@ -48,6 +51,7 @@ class MemoryManager:
         self._compactor = compactor
         self._words = words
         self._block = block
+        self._extract = extract
         self.conversation = conversation
         self._session = session
 
@@ -77,8 +81,30 @@ class MemoryManager:
         return [hit.fact for hit in self._retriever.search(query, visible, top=None)] if query else visible
 
     def forget(self, reference: str) -> Fact:
-        """Remove a fact by id or unique prefix and return it. Raises StoreError when there is none or no single one."""
+        """Forget a fact by id or unique prefix and return it. Raises StoreError when there is none or no single one."""
         return self._long_term.forget(reference)
+
+    def undo(self, reference: str = "") -> Fact:
+        """Bring back the fact of this id, or the one forgotten last. Raises StoreError when there is none."""
+        return self._long_term.undo(reference)
+
+    def forgotten(self) -> list[Fact]:
+        """What can be brought back, the newest loss first."""
+        return self._long_term.forgotten()
+
+    def edit(self, reference: str, content: str, *, quote: str = "") -> Saved:
+        """Give a fact another content, at the user's word. Raises StoreError when there is no such fact."""
+        return self._long_term.edit(reference, content, Source("user", *self._session(), quote))
+
+    async def suggest(self, view: HistoryView) -> list[Proposal]:
+        """Facts that the model proposes from this conversation, for the person to tick. Raises CodeAgentError."""
+        known = {fact.content for fact in self._long_term.visible()}
+        return [proposal for proposal in await self._extract(view) if proposal.content not in known]
+
+    @property
+    def place(self) -> Path:
+        """The file that holds the facts."""
+        return self._long_term.path
 
     # ---- the context -----------------------------------------------------------------------------------------------
 
@@ -93,6 +119,14 @@ class MemoryManager:
     def project_section(self) -> Section | None:
         """The CODEAGENT.md layers, read anew from disk."""
         return self._loader.section()
+
+    def instructions(self) -> list[tuple[str, int]]:
+        """(name, tokens) of the files that `project_section` holds, read anew."""
+        return self._loader.shown()
+
+    @property
+    def project(self) -> Project:
+        return self._loader.project
 
     def touched(self, path: Path) -> str:
         """Instructions that hold for `path` and are not in the context yet, for the message at hand."""

@@ -15,7 +15,7 @@ _CJK = re.compile("[\u3400-\u9fff]")
 _LATIN = re.compile("[A-Za-z]+")
 
 _EARLIER = Source("conversation")
-_HEADINGS = {
+HEADINGS = {
     "zh": ("## 相关长期记忆", "## 本次对话的早先内容"),
     "en": ("## Relevant long-term memory", "## From earlier in this conversation"),
 }
@@ -51,7 +51,7 @@ class FactBlock:
     def take(self, said: str, hits: Sequence[Hit]) -> Recalled:
         """The block for the best of `hits` that are not in the context yet and fit; they count as injected then."""
         chinese = mostly_chinese(said)
-        headings = _HEADINGS["zh" if chinese else "en"]
+        headings = HEADINGS["zh" if chinese else "en"]
         left = self._left
         lines: tuple[list[str], list[str]] = ([], [])
         ids: list[str] = []

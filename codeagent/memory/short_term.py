@@ -31,15 +31,15 @@ class ConversationMemory:
     later. Its tokens no longer count, its data stay.
     """
 
-    def __init__(self, budget: int) -> None:
-        """`budget` in tokens."""
+    def __init__(self, budget: int | None = None) -> None:
+        """`budget` in tokens; without one nothing is set aside."""
         self._budget = budget
         self._entries: OrderedDict[str, MemoryEntry] = OrderedDict()
         self._waiting: OrderedDict[str, MemoryEntry] = OrderedDict()
         self._tokens = 0
 
     @property
-    def budget(self) -> int:
+    def budget(self) -> int | None:
         return self._budget
 
     @property
@@ -121,5 +121,5 @@ class ConversationMemory:
         self._tokens = 0
 
     def _bound(self) -> None:
-        while self._tokens > self._budget:
+        while self._budget is not None and self._tokens > self._budget:
             self.evict_oldest()

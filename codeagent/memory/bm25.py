@@ -15,7 +15,6 @@ from codeagent.memory.retriever import TOP, Hit
 from codeagent.text.ranking import Bm25
 from codeagent.text.terms import Words, query_terms
 
-
 _WORTH_KEEPING = 500
 """So many texts indexed anew, some dozen milliseconds of work, and the index is written to its file."""
 
@@ -74,13 +73,14 @@ class Bm25Retriever:
         holders: dict[str, list[Fact]] = {}
         for fact in facts:
             holders.setdefault(fact.content, []).append(fact)
-        for content in [content for content in index if content not in holders]:
+        gone = [content for content in index if content not in holders]
+        for content in gone:
             index.remove(content)
         added = [content for content in holders if content not in index]
         for content in added:
             index.add(content)
-        if len(added) >= _WORTH_KEEPING:
-            self._write(index)
+        if self._cache and (len(added) >= _WORTH_KEEPING or (gone and self._cache.exists())):
+            _write(self._cache, index)  # what was forgotten leaves the file, too
         self._facts, self._holders = facts, holders
         self._mortal = sum(fact.expires is not None for fact in facts)
         return index
@@ -91,12 +91,12 @@ class Bm25Retriever:
         except OSError:
             return Bm25()
 
-    def _write(self, index: Bm25) -> None:
-        if self._cache is None:
-            return
-        aside = self._cache.with_name(f"{self._cache.name}.{os.getpid()}")
-        with suppress(OSError):
-            self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.write(index.dump())
-            aside.replace(self._cache)
+
+def _write(path: Path, index: Bm25) -> None:
+    """Replace the file, readable by its owner alone; without it there is only more to do at the next start."""
+    aside = path.with_name(f"{path.name}.{os.getpid()}")
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(index.dump())
+        aside.replace(path)

@@ -21,14 +21,22 @@ HEADINGS = {
 }
 
 
+def candidates(facts: Sequence[Fact], earlier: Iterable[MemoryEntry]) -> list[Fact]:
+    """All that `find` looks through, what was said earlier in the form of facts."""
+    return [
+        *facts,
+        *(Fact(entry.id, entry.content, entry.kind, updated=entry.at, source=_EARLIER) for entry in earlier),
+    ]
+
+
 def find(
     retriever: Retriever, said: str, facts: Sequence[Fact], earlier: Iterable[MemoryEntry], *, top: int = TOP
 ) -> list[Hit]:
     """The best of both kinds of memory: long-term ones weigh 1.2, what was said earlier in this session 1.0."""
-    passages = [Fact(entry.id, entry.content, entry.kind, updated=entry.at, source=_EARLIER) for entry in earlier]
-    if not passages:
+    both = candidates(facts, earlier)
+    if len(both) == len(facts):
         return retriever.search(said, facts, top=top)
-    hits = retriever.search(said, [*facts, *passages], top=None)
+    hits = retriever.search(said, both, top=None)
     weighed = [Hit(hit.fact, hit.score / LONG_TERM) if hit.fact.source is _EARLIER else hit for hit in hits]
     return sorted(weighed, key=lambda hit: hit.score, reverse=True)[:top]
 

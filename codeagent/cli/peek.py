@@ -16,6 +16,7 @@ from codeagent.options import Options
 class Peek:
     theme: str
     vim: bool
+    status_line: bool
     model: str
     """The model as far as it can be told yet, else ""."""
     configured: bool
@@ -36,7 +37,8 @@ def peek(options: Options, project: Project) -> Peek:
     model = options.model or environ.get("CODEAGENT_MODEL") or _text(team, "model") or _text(user, "model")
     return Peek(
         theme=environ.get("CODEAGENT_THEME") or _text(team, "theme") or _text(user, "theme") or "default",
-        vim=environ.get("CODEAGENT_UI__VIM", str(ui.get("vim", ""))).lower() in {"1", "true", "yes", "on"},
+        vim=_on(environ.get("CODEAGENT_UI__VIM", ui.get("vim", False))),
+        status_line=_on(environ.get("CODEAGENT_UI__STATUS_LINE", ui.get("status_line", True))),
         model=model or (found[0].model if found else ""),
         configured=bool(
             found
@@ -47,6 +49,10 @@ def peek(options: Options, project: Project) -> Peek:
             or team.keys() & {"base_url", "api_key", "providers"}
         ),
     )
+
+
+def _on(value: object) -> bool:
+    return str(value).lower() in {"1", "true", "yes", "on"}
 
 
 def _toml(path: Path) -> Mapping[str, Any]:

@@ -77,6 +77,7 @@ def _look(options: Options, project: Project, known: Peek) -> Look:
         home=Path.home(),
         theme=known.theme,
         vim=known.vim,
+        status_line=known.status_line,
         editor=editor(options.environ),
         environ=options.environ,
     )

@@ -22,6 +22,7 @@ class Look:
     """Shown as ~."""
     theme: str = "default"
     vim: bool = False
+    status_line: bool = True
     editor: tuple[str, ...] = ("vi",)
     """Command line of the editor, without the file."""
     environ: Mapping[str, str] = field(default_factory=dict)

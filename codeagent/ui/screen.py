@@ -80,6 +80,7 @@ class Screen:
         self._group: str | None = None
         self._ticker: asyncio.Task[None] | None = None
         self._search = SearchToolbar()
+        self._status_line = look.status_line
         self._input = Window(
             BufferControl(self.draft, search_buffer_control=self._search.control, key_bindings=self.draft_keys),
             height=Dimension(min=1, max=INPUT_ROWS),
@@ -115,7 +116,10 @@ class Screen:
                     ),
                     Condition(lambda: self.dialog is None and self.draft.complete_state is not None),
                 ),
-                Window(RowsControl(lambda cells: [status_row(self.bar, cells - 1, self.hint)]), height=1),
+                ConditionalContainer(
+                    Window(RowsControl(lambda cells: [status_row(self.bar, cells - 1, self.hint)]), height=1),
+                    Condition(lambda: self._status_line or bool(self.hint)),
+                ),
             ]
         )
 

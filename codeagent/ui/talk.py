@@ -179,7 +179,7 @@ class Talk:
         self._surface.write(wrap([("class:dim", told)], cells), "notes")
         first = turns - RESUMED_TURNS
         for entry in entries:
-            if entry.turn > first:
+            if entry.turn > first and entry.origin != "summary":
                 self._surface.write(*_entry_rows(entry, cells))
 
 

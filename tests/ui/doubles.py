@@ -235,6 +235,7 @@ def main() -> int:
         version="0.1.0",
         model="test-model",
         vim=bool(told.get("vim")),
+        status_line=told.get("status_line", True),
         editor=tuple(told.get("editor", ("vi",))),
         environ=dict(os.environ),
     )

@@ -362,3 +362,11 @@ def test_a_dumb_terminal_gets_plain_lines(start: Open) -> None:
     terminal.say("/exit")
     assert terminal.wait_exit() == 0
     assert b"\x1b" not in terminal.raw
+
+
+def test_the_status_line_can_be_switched_off(start: Open) -> None:
+    terminal = start(status_line=False)
+    terminal.wait_for("❯")
+    terminal.say("answer")
+    terminal.wait_for("Done.")
+    assert terminal.settle().split("\n")[-1] == "❯"

@@ -1,0 +1,194 @@
+"""Laws 1, 2, 3 and 5 for the whole loop, over random lives: what the model says, what breaks, who interrupts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codeagent.agent.session import Session
+from codeagent.core.events import Event, TurnEnded
+from codeagent.core.messages import SystemMessage, ToolCall, encode
+from codeagent.core.ports import Request, StreamItem
+from codeagent.history.reading import read_state
+from codeagent.llm.providers.scripted import ScriptedProvider, Step, say
+from tests.agent._world import World
+from tests.laws.requests import extends, unpaired
+
+WINDOW = 3_900
+"""Tokens: a few long texts are over the trigger."""
+TEXT = st.sampled_from(["x", "你好，世界", "\u2028", "\ud800", "long words " * 120, "很长的文字" * 150])
+CALL = st.sampled_from(
+    [
+        ("read_file", '{"path":"a.txt"}'),
+        ("read_file", '{"path":"缺.txt"}'),
+        ("read_file", '{"path":'),
+        ("no_such_tool", "{}"),
+        ("glob", '{"pattern":"*"}'),
+        ("write_file", '{"path":"b.txt","content":"好"}'),
+        ("edit_file", '{"path":"b.txt","old_string":"好","new_string":"坏"}'),
+        ("shell", '{"command":"false"}'),
+        ("shell", '{"command":"echo begun; sleep 0.02"}'),
+    ]
+)
+TALK = st.builds(lambda text, cut: Step(text, cut=cut), TEXT, st.booleans())
+WORK = st.builds(
+    lambda text, made, cut: Step(text, tuple(ToolCall("", *call) for call in made), cut=cut),
+    st.just("") | TEXT,
+    st.lists(CALL, min_size=1, max_size=4),
+    st.sampled_from([False, False, False, True]),
+)
+FAULT = st.builds(
+    lambda text, error: Step(text, error=error),
+    st.just("") | TEXT,
+    st.sampled_from(["", "Overloaded", "AuthError", "ContextOverflow", "IncompleteReply"]),
+)
+REPLY = st.one_of(WORK, WORK, WORK, TALK, FAULT)
+SUMMARY = st.builds(
+    lambda text, error: Step(text, error=error, purpose="summary"),
+    TEXT | st.just(""),
+    st.sampled_from(["", "AuthError"]),
+)
+TURN = st.tuples(
+    st.just("turn"),
+    st.tuples(
+        TEXT,
+        st.lists(REPLY, min_size=1, max_size=5),
+        st.none() | st.integers(0, 40),
+        st.lists(st.integers(0, 25), max_size=2),
+    ),
+)
+DEED = st.one_of(
+    TURN,
+    TURN,
+    st.tuples(st.just("compact"), st.tuples(SUMMARY, st.none() | st.integers(0, 2))),
+    st.tuples(st.sampled_from(["clear", "resume", "save"]), st.none()),
+)
+
+
+async def at_once(seconds: float) -> None:
+    """Waits for its turn, and no longer."""
+    await asyncio.sleep(0)
+
+
+@dataclass
+class Life:
+    """A session, and the model that looks at every request before it answers."""
+
+    world: World
+    scripted: ScriptedProvider = field(default_factory=lambda: ScriptedProvider(()))
+    epoch: int = 0
+    """Counts the safe points that come from outside of the loop."""
+    last: tuple[object, Request] | None = None
+
+    def __post_init__(self) -> None:
+        self._model: dict[str, Any] = {"provider": self, "window": WINDOW, "retries": 1, "sleep": at_once}
+        self.world.file("a.txt", "one\n二\n")
+        self.session: Session = self.world.begin(**self._model)
+
+    # ---- the model -----------------------------------------------------------------------------------------------
+
+    async def warm(self) -> None:
+        return None
+
+    async def stream(self, request: Request) -> AsyncIterator[StreamItem]:
+        assert unpaired(request.messages) == []
+        if request.purpose == "turn":
+            self._check(request)
+        async for item in self.scripted.stream(request):
+            yield item
+
+    async def aclose(self) -> None:
+        return None
+
+    def _check(self, request: Request) -> None:
+        """Laws 2 and 5."""
+        state = read_state(self.session.history.path).state
+        on_disk = [encode(SystemMessage(state.prompt.system)), *(entry.wire for entry in state.entries)]
+        assert list(request.messages) == on_disk
+        assert request.tools == state.prompt.tools
+        safe_point = (self.epoch, self.session.history.receipt)
+        if self.last is not None and self.last[0] == safe_point:
+            assert extends(request.messages, self.last[1].messages)
+            assert request.tools == self.last[1].tools
+        self.last = safe_point, request
+
+    # ---- what happens --------------------------------------------------------------------------------------------
+
+    async def live(self, deed: str, what: Any) -> None:
+        await getattr(self, f"_{deed}")(what)
+        history = self.session.history
+        assert history.open_calls == ()
+        assert unpaired(history.wire()) == []
+        if history.path.exists():
+            state = read_state(history.path).state
+            assert list(state.entries) == list(history.entries)
+            assert (state.prompt, state.turn, state.spent) == (history.prompt, history.turn, history.spent)
+            assert (state.anchor, state.receipt) == (history.anchor, history.receipt)
+            lines = history.path.read_bytes().splitlines()
+            assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
+
+    async def _turn(self, what: tuple[str, list[Step], int | None, list[int]]) -> None:
+        text, script, stop, steered = what
+        self.world.file("CODEAGENT.md", f"The rule of turn {self.session.history.turn}.")  # for the next safe point
+        self.scripted = ScriptedProvider(script, then=say("Done."))
+        seen = await self._play(self.session.run_turn(text), stop, steered)
+        assert [isinstance(event, TurnEnded) for event in seen] == [False] * (len(seen) - 1) + [True]
+        self.session.agent.steering.take()
+
+    async def _compact(self, what: tuple[Step, int | None]) -> None:
+        summary, stop = what
+        self.scripted = ScriptedProvider([summary])
+        await self._play(self.session.compact(), stop, [])
+
+    async def _play(self, turn: AsyncIterator[Event], stop: int | None, steered: list[int]) -> list[Event]:
+        seen: list[Event] = []
+        async for event in turn:
+            if len(seen) == stop:
+                self.session.interrupt()
+            if len(seen) in steered:
+                self.session.steer(f"and {len(seen)}")
+            seen.append(event)
+        return seen
+
+    async def _clear(self, _: None) -> None:
+        self.session.clear()
+        self.epoch += 1
+
+    async def _resume(self, _: None) -> None:
+        if self.session.history.path.exists():
+            self.session = await self.world.resume(self.session, **self._model)
+            self.epoch += 1
+
+    async def _save(self, _: None) -> None:
+        self.session.memory.save(f"long words {self.session.history.turn} 世界", by="user")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all lives: building the dictionary of words takes a second."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(deeds=st.lists(DEED, min_size=4, max_size=9))
+def test_the_laws_hold_whatever_happens(cache: Path, deeds: list[tuple[str, Any]]) -> None:
+    async def lived(folder: Path) -> None:
+        (folder / "home").mkdir()
+        (folder / "home" / "cache").symlink_to(cache)
+        world = World(folder, compaction__keep_turns=1, compaction__retry_after=2, max_turns=8)
+        life = Life(world)
+        for deed, what in deeds:
+            await life.live(deed, what)
+        await world.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(lived(Path(folder)))

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from codeagent.agent.calls import CallRunner
@@ -35,6 +36,7 @@ from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.compressor import ContextCompressor
 from codeagent.memory.conversation import ConversationKeeper
 from codeagent.memory.estimators import make_estimate
+from codeagent.memory.extract import extract_facts
 from codeagent.memory.hybrid import HybridRetriever
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
@@ -181,6 +183,7 @@ class Assembly:
             ),
             self._segmenter.words,
             FactBlock(budget.facts, self._tokens, _now),
+            extract=partial(extract_facts, _summarizer(connection)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),
         )

@@ -43,6 +43,10 @@ class LongTermMemory:
         everywhere = {fact.content for fact in facts if fact.scope == "global"}
         return [fact for fact in facts if fact.scope == "global" or fact.content not in everywhere]
 
+    def get(self, reference: str) -> Fact:
+        """The visible fact of this id, or of the one id that begins so. Raises StoreError."""
+        return self._find(self._backend.load(), reference)
+
     def save(self, content: str, *, scope: Scope, type: str, key: str | None, source: Source) -> Saved:
         """Keep a fact, written through at once.
 

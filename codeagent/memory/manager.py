@@ -7,7 +7,7 @@ file or tool output makes a fact. Passing tasks are no facts, and telling them a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -23,8 +23,9 @@ from codeagent.memory.extract import Proposal
 from codeagent.memory.intent import Words, intends
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.project import ProjectMemoryLoader
-from codeagent.memory.recall import FactBlock, find
+from codeagent.memory.recall import FactBlock, candidates, find
 from codeagent.memory.retriever import Retriever
+from codeagent.memory.short_term import MemoryEntry
 
 
 class MemoryManager:
@@ -43,8 +44,8 @@ class MemoryManager:
         conversation: ConversationKeeper | None = None,
         session: Callable[[], tuple[str, int]] = lambda: ("", 0),
     ) -> None:
-        """`extract` proposes facts for `suggest` alone, `conversation` remembers what was said in this session, `words` cuts text into words, `session` gives session
-        id and turn for the provenance of a fact."""
+        """`words` cuts text into words, `extract` proposes facts for `suggest` alone, `conversation` remembers what was
+        said in this session, `session` gives session id and turn for the provenance of a fact."""
         self._long_term = long_term
         self._retriever = retriever
         self._loader = loader
@@ -80,6 +81,10 @@ class MemoryManager:
         visible = self._long_term.visible()
         return [hit.fact for hit in self._retriever.search(query, visible, top=None)] if query else visible
 
+    def fact(self, reference: str) -> Fact:
+        """The fact of this id or unique prefix. Raises StoreError when there is none or no single one."""
+        return self._long_term.get(reference)
+
     def forget(self, reference: str) -> Fact:
         """Forget a fact by id or unique prefix and return it. Raises StoreError when there is none or no single one."""
         return self._long_term.forget(reference)
@@ -110,7 +115,7 @@ class MemoryManager:
 
     async def prepare(self, said: str) -> None:
         """Do what makes finding facts for `said` slow; awaited before `recall` and `facts_section`. Never raises."""
-        await self._retriever.prepare(said, self._long_term.visible())
+        await self._retriever.prepare(said, candidates(self._long_term.visible(), self._earlier()))
 
     def safe_point(self) -> None:
         """The prompt is about to be rebuilt: no fact counts as injected any more."""
@@ -140,8 +145,7 @@ class MemoryManager:
 
     def recall(self, said: str) -> Recalled:
         """What is known that matters for what was typed and is not in the context yet; it counts as injected then."""
-        earlier = self.conversation.outside() if self.conversation else ()
-        return self._block.take(said, find(self._retriever, said, self._long_term.visible(), earlier))
+        return self._block.take(said, find(self._retriever, said, self._long_term.visible(), self._earlier()))
 
     async def compact(self, view: HistoryView, *, force: bool, focus: str | None, tokens: int) -> Compaction | None:
         """A smaller form of the history, or None when there is nothing to gain. Raises CodeAgentError."""
@@ -150,6 +154,9 @@ class MemoryManager:
     def notices(self) -> tuple[Notice, ...]:
         """What the person should know about files of memory, each told once."""
         return self._long_term.notices() + self._loader.notices()
+
+    def _earlier(self) -> Sequence[MemoryEntry]:
+        return self.conversation.outside() if self.conversation else ()
 
     async def aclose(self) -> None:
         if self.conversation:

@@ -9,8 +9,7 @@ import pytest
 from codeagent.commands.base import Done, Send, Switch
 from codeagent.commands.dispatch import catalog
 from codeagent.core.entries import Usage
-from codeagent.core.errors import CodeAgentError, SessionNotFound
-from codeagent.core.events import Notice
+from codeagent.core.errors import SessionNotFound
 from codeagent.core.ui import Row, Table
 from codeagent.llm.providers.scripted import call, say, summary
 from tests.agent._world import messages, said, with_usage
@@ -28,62 +27,16 @@ async def test_help_lists_every_command(sit: Sit) -> None:
 @pytest.mark.parametrize("line", ["/help save", "/help /save"])
 async def test_help_explains_one(sit: Sit, line: str) -> None:
     table = await sit()
-    row = ("/save [--global] <fact>", "Remember a fact for this project (--global: for every project).")
+    row = (
+        "/save [--global] [--type <type>] [--key <key>] <fact>",
+        "Remember a fact for this project (--global: for every project).",
+    )
     assert await table.shown(line) == [Table(("command", "what it does"), (row,))]
 
 
 async def test_help_for_nonsense(sit: Sit) -> None:
     table = await sit()
     assert await table.told("/help /nonsense") == ["There is no command /nonsense; /help lists them."]
-
-
-# ---- memory ----------------------------------------------------------------------------------------------------------
-
-
-async def test_save_list_search_forget(sit: Sit) -> None:
-    table = await sit()
-    assert await table.told("/memory") == ["Nothing is remembered here."]
-    await table.type("/save 构建用 ninja")
-    await table.type("/save --global I like short answers")
-    (listed,) = await table.shown("/memory list")
-    assert isinstance(listed, Table)
-    assert [row[1:] for row in listed.rows] == [
-        ("project", "fact", "构建用 ninja"),
-        ("global", "fact", "I like short answers"),
-    ]
-    (found,) = await table.shown("/memory search ninja")
-    assert isinstance(found, Table)
-    assert [row[3] for row in found.rows] == ["构建用 ninja"]
-    assert await table.told("/memory search zebra") == ["Nothing is remembered here about “zebra”."]
-    assert await table.told(f"/memory forget {listed.rows[0][0]}") == ["Forgotten: 构建用 ninja"]
-    (left,) = await table.shown("/memory")
-    assert isinstance(left, Table)
-    assert [row[3] for row in left.rows] == ["I like short answers"]
-
-
-async def test_what_is_saved_says_where_it_comes_from(sit: Sit) -> None:
-    table = await sit()
-    await table.type("/save tests run with pytest")
-    (fact,) = table.session.memory.facts()
-    assert fact.source is not None
-    assert (fact.source.by, fact.source.session, fact.source.quote) == (
-        "user",
-        table.session.id,
-        "/save tests run with pytest",
-    )
-
-
-async def test_memory_that_cannot_be(sit: Sit) -> None:
-    table = await sit()
-    assert await table.told("/save") == ["Say what to keep: /save <fact>, or /save --global <fact> for every project."]
-    assert await table.told("/save --global ") == await table.told("/save")
-    assert await table.told("/memory dance") == ["/memory knows list, search <words> and forget <id>."]
-    assert await table.told("/memory forget") == ["Say which: /memory forget <id>; /memory lists them."]
-    with pytest.raises(CodeAgentError):
-        await table.type("/memory forget m-none")
-    (refused,) = await table.shown("/save the key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH")
-    assert isinstance(refused, Notice)
-    assert (refused.level, table.session.memory.facts()) == ("warning", [])
 
 
 # ---- the context -----------------------------------------------------------------------------------------------------

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from codeagent.llm.providers.scripted import call, say, summary
+from tests.agent._world import World as Agents
+from tests.agent._world import events
 from tests.memory._world import Summariser, Talk
 from tests.memory.test_manager import World
 
 PACKAGE = Path(__file__).resolve().parents[2] / "codeagent"
-WRITERS = {"update", "forget", "save"}
+WRITERS = {"update", "forget", "undo", "edit", "save", "merge"}
 DOORS = {
-    "commands/builtin/save.py",
-    "commands/builtin/memory.py",
+    "commands/facts/changing.py",
     "cli/memory.py",
     "tools/builtin/save_memory.py",
     "memory/manager.py",
@@ -49,13 +52,51 @@ async def test_neither_recall_nor_compaction_nor_reading_changes_the_facts(world
 def test_nothing_else_in_the_package_writes_facts() -> None:
     """`….memory.save`, `….facts.save`, `long_term.save` and the like are called behind the two doors alone."""
     strays = [
-        f"{path.relative_to(PACKAGE)}:{node.lineno}: {ast.unparse(node.func)}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if path.relative_to(PACKAGE).as_posix() not in DOORS
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
+        f"{place}: {ast.unparse(node.func)}"
+        for place, node in _calls(PACKAGE, DOORS)
+        if isinstance(node.func, ast.Attribute)
         and node.func.attr in WRITERS
         and any(word in ast.unparse(node.func.value).lower() for word in ("memory", "facts", "long_term", "backend"))
     ]
     assert strays == []
+
+
+def test_only_the_persons_own_command_asks_the_model_for_facts() -> None:
+    """`extract_facts` is handed to the facade; `suggest` there is called by `/memory suggest` alone."""
+    callers = [
+        (place.split(":")[0], ast.unparse(node.func))
+        for place, node in _calls(PACKAGE, set())
+        if ast.unparse(node.func).endswith(("extract_facts", "_extract", ".suggest"))
+    ]
+    assert callers == [
+        ("commands/facts/changing.py", "context.session.memory.suggest"),
+        ("memory/manager.py", "self._extract"),
+    ]
+
+
+async def test_turns_and_compactions_never_ask_for_facts(tmp_path: Path) -> None:
+    """Every request that a long session makes is looked at: none asks for facts, and nothing is remembered."""
+    asked: list[bytes] = []
+    world = Agents(tmp_path, compaction__keep_turns=1, memory__compression_trigger_ratio=0.5)
+    script = [call("glob", pattern="*"), say("Noted: you like tabs. " * 400)] * 8
+    session = world.begin(
+        [*script, *[summary("Remember: the user likes tabs.")] * 8],
+        window=16_000,
+        look=lambda request: asked.append(request.messages[-1]),
+    )
+    for number in range(8):
+        await events(session.run_turn(f"Remember that I like tabs, {number}. 记住我喜欢 tabs。"))
+    await events(session.compact())
+    await session.aclose()
+    instruction = (PACKAGE / "memory" / "prompts" / "extract.md").read_text(encoding="utf-8").splitlines()[2][:60]
+    assert session.history.receipt is not None
+    assert [message for message in asked if instruction.encode() in message] == []
+    assert session.memory.facts() == []
+
+
+def _calls(package: Path, but: set[str]) -> Iterator[tuple[str, ast.Call]]:
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if name not in but:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            yield from ((f"{name}:{node.lineno}", node) for node in ast.walk(tree) if isinstance(node, ast.Call))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from codeagent.core.tokens import ContextBudget, estimate_classes, estimate_toke
 from codeagent.memory.backends.json_file import JsonFile
 from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.entry import Source
+from codeagent.memory.extract import extract_facts
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.project import ProjectMemoryLoader
@@ -43,6 +45,7 @@ class World:
             ConversationHistoryCompactor(self.summariser, estimate_classes),
             split,
             FactBlock(self.budget.facts, estimate_tokens, self.clock),
+            extract=partial(extract_facts, self.summariser),
             session=lambda: ("s1", turn),
         )
 

@@ -1,39 +1,40 @@
-"""/memory: look at and take back what is remembered."""
+"""/memory: look at what is remembered, change it, take changes back."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Awaitable, Callable
+
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
+from codeagent.commands.facts import changing, looking
 from codeagent.core.events import Notice
-from codeagent.core.ui import Table
+
+VERBS: dict[str, Callable[[str, CommandContext], Awaitable[None]]] = {
+    "list": looking.list_,
+    "search": looking.search,
+    "show": looking.show,
+    "add": changing.save,
+    "edit": changing.edit,
+    "forget": changing.forget,
+    "undo": changing.undo,
+    "injected": looking.injected,
+    "stats": looking.stats,
+    "suggest": changing.suggest,
+    "reload": looking.reload,
+}
 
 
 async def run(args: str, context: CommandContext) -> Outcome:
     verb, _, rest = args.partition(" ")
-    verbs = {"": _list, "list": _list, "search": _list, "forget": _forget}
-    if verb not in verbs:
-        context.ui.show(Notice("/memory knows list, search <words> and forget <id>.", level="warning"))
-        return Done()
-    verbs[verb](rest.strip(), context)
+    act = VERBS.get(verb or "list")
+    if act is None:
+        near = difflib.get_close_matches(verb, VERBS, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        told = {"verbs": ", ".join(VERBS), "hint": hint}
+        context.ui.show(Notice("/memory knows {verbs}.{hint}", told, "warning"))
+    else:
+        await act(rest.strip(), context)
     return Done()
 
 
-def _list(words: str, context: CommandContext) -> None:
-    facts = context.session.memory.facts(words or None)
-    if not facts:
-        context.ui.show(Notice("Nothing is remembered here{what}.", {"what": f" about “{words}”" if words else ""}))
-        return
-    rows = tuple((fact.id, fact.scope, fact.type, fact.content) for fact in facts)
-    context.ui.show(Table(("id", "scope", "type", "fact"), rows))
-
-
-def _forget(wanted: str, context: CommandContext) -> None:
-    if not wanted:
-        context.ui.show(Notice("Say which: /memory forget <id>; /memory lists them."))
-        return
-    fact = context.session.memory.forget(wanted)
-    context.ui.show(Notice("Forgotten: {fact}", {"fact": fact.content}))
-
-
-COMMAND = Command(
-    "memory", "List, search or forget remembered facts.", run, arguments="[list|search <words>|forget <id>]"
-)
+COMMAND = Command("memory", "Show and change what is remembered.", run, arguments=f"[{'|'.join(VERBS)}]")

@@ -1,0 +1,44 @@
+"""What is typed behind `/save` and `/memory add`: options first, then the fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codeagent.core.errors import UsageError
+from codeagent.memory.entry import Scope, checked_type
+
+USAGE = "[--global] [--type <type>] [--key <key>] <fact>"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    content: str
+    scope: Scope = "project"
+    type: str = "fact"
+    key: str | None = None
+
+
+def read_wording(typed: str) -> Wording:
+    """The fact and how it is to be kept; `content` is "" when nothing is left to keep.
+
+    Raises:
+        UsageError: an option lacks its value, or there is no such type.
+    """
+    scope: Scope = "project"
+    given = {"type": "fact", "key": ""}
+    rest = typed.strip()
+    while rest.startswith("--"):
+        word, _, after = rest.partition(" ")
+        name, sign, value = word[2:].partition("=")
+        if word == "--global":
+            scope = "global"
+        elif name in given:
+            if not sign:
+                value, _, after = after.strip().partition(" ")
+            if not value:
+                raise UsageError("--{name} needs a value.", name=name, hint=f"/save {USAGE}")
+            given[name] = value
+        else:
+            break
+        rest = after.strip()
+    return Wording(rest, scope, checked_type(given["type"]), given["key"] or None)

@@ -103,7 +103,6 @@ class HybridRetriever:
     async def _fill(self, contents: list[str]) -> asyncio.Task[None] | None:
         """The task that embeds what has no vector yet; None when there is nothing to do."""
         if self._filling is None or self._filling.done():
-            await asyncio.to_thread(self._vectors.keep, contents)
             missing = await asyncio.to_thread(self._vectors.missing, contents)
             self._filling = asyncio.create_task(self._embed(missing)) if missing else None
         return self._filling

@@ -1,6 +1,7 @@
 """Vectors of facts by content and model, kept in a SQLite file of the cache folder, which may be deleted at any time.
 
-Which of many are nearest is found by the signs of their components first: comparing two takes a tenth of a microsecond.
+Among many, the nearest are found in two steps: by the signs of their components first, of which two sets are compared
+in a tenth of a microsecond, and the best of these in full.
 """
 
 from __future__ import annotations
@@ -10,24 +11,27 @@ import os
 import sqlite3
 import threading
 from array import array
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from heapq import nsmallest
-from operator import mul
+from itertools import islice
+from operator import gt, mul
 from pathlib import Path
+from typing import Any
 
 NEAREST = 200
 """Facts that are compared in full."""
+_SAMPLE = 256
+"""Vectors whose mean is the centre: with many models all vectors lie in one corner, and signs alone tell nothing."""
 _SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS vectors (model TEXT, digest BLOB, signs BLOB NOT NULL, vector BLOB NOT NULL,"
-    " PRIMARY KEY (model, digest)) WITHOUT ROWID"
+    "CREATE TABLE IF NOT EXISTS vectors (model TEXT, digest BLOB, vector BLOB NOT NULL, PRIMARY KEY (model, digest))"
+    " WITHOUT ROWID"
 )
 
 
 class VectorCache:
-    """The vectors of one model; a content is looked up on disk once, then its signs stay in memory. Usable from any
-    thread."""
+    """The vectors of one model. Usable from any thread."""
 
     def __init__(self, path: Path, model: str) -> None:
         """`path` is made on first use; where there can be no file the vectors last as long as this object."""
@@ -35,50 +39,36 @@ class VectorCache:
         self._model = model
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._signs: dict[str, int] = {}
+        self._known: dict[str, int | None] = {}
+        """Signs by content; None while they were not needed."""
+        self._centre: array[float] | None = None
 
-    def missing(self, contents: Iterable[str]) -> list[str]:
-        """Those of `contents` that have no vector yet, each once."""
+    def missing(self, contents: Sequence[str]) -> list[str]:
+        """Those of `contents` that have no vector yet, each once. What was known and is not among them is dropped, on
+        disk too: it was forgotten."""
         with self._lock:
-            unknown = dict.fromkeys(content for content in contents if content not in self._signs)
-            for content in list(unknown):
-                row = self._row("signs", content)
-                if row is not None:
-                    self._signs[content] = int.from_bytes(row)
-                    del unknown[content]
-            return list(unknown)
+            gone = self._known.keys() - set(contents)
+            for content in gone:
+                del self._known[content]
+            self._write("DELETE FROM vectors WHERE model = ? AND digest = ?", [(content,) for content in gone])
+            unknown = dict.fromkeys(content for content in contents if content not in self._known)
+            found = [content for content in unknown if self._row("1", content) is not None]
+            self._known.update(dict.fromkeys(found))
+            return [content for content in unknown if content not in self._known]
 
     def put(self, contents: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
         """Keep a vector for each content."""
-        rows = []
         with self._lock:
-            for content, vector in zip(contents, vectors, strict=True):
-                unit = _unit(vector)
-                self._signs[content] = signs = _signs(unit)
-                size = (len(unit) + 7) // 8
-                rows.append((self._model, _digest(content), signs.to_bytes(size), unit.tobytes()))
-            with suppress(sqlite3.Error), self._open() as connection:
-                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-
-    def keep(self, contents: Iterable[str]) -> None:
-        """Drop the vectors that were asked for and are not among `contents` any more: they were forgotten."""
-        with self._lock:
-            gone = self._signs.keys() - set(contents)
-            for content in gone:
-                del self._signs[content]
-            if gone:
-                with suppress(sqlite3.Error), self._open() as connection:
-                    keys = [(self._model, _digest(content)) for content in gone]
-                    connection.executemany("DELETE FROM vectors WHERE model = ? AND digest = ?", keys)
+            rows = [(content, _unit(vector).tobytes()) for content, vector in zip(contents, vectors, strict=True)]
+            self._write("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            self._known.update(dict.fromkeys(contents))
 
     def alike(self, vector: Sequence[float]) -> dict[str, float]:
-        """How alike the contents are to what `vector` stands for: 1 for the nearest, 0 for the mean of the nearest
-        200; those beyond it are left out."""
+        """How alike the known contents are to what `vector` stands for: 1 for the nearest, 0 for the mean of the
+        nearest 200; those beyond it are left out."""
         with self._lock:
             asked = _unit(vector)
-            signs, known = _signs(asked), self._signs
-            nearest = nsmallest(NEAREST, known, key=lambda content: (known[content] ^ signs).bit_count())
-            cosines = {content: _cosine(asked, self._row("vector", content)) for content in nearest}
+            cosines = {content: _cosine(asked, self._vector(content)) for content in self._nearest(asked)}
         if not cosines:
             return {}
         mean, best = sum(cosines.values()) / len(cosines), max(cosines.values())
@@ -88,17 +78,55 @@ class VectorCache:
 
     def close(self) -> None:
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._close()
 
-    def _row(self, column: str, content: str) -> bytes | None:
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _nearest(self, asked: array[float]) -> list[str]:
+        if len(self._known) <= NEAREST:
+            return list(self._known)
+        if self._centre is None or len(self._centre) != len(asked):
+            sample = [v for content in islice(self._known, _SAMPLE) if len(v := self._vector(content)) == len(asked)]
+            self._centre = array("f", [sum(column) / len(sample) for column in zip(*sample, strict=True)])
+        signs: dict[str, int] = {}
+        for content, known in self._known.items():
+            signs[content] = _signs(self._vector(content), self._centre) if known is None else known
+        self._known.update(signs)
+        wanted = _signs(asked, self._centre)
+        return nsmallest(NEAREST, signs, key=lambda content: (signs[content] ^ wanted).bit_count())
+
+    def _vector(self, content: str) -> array[float]:
+        """Empty when it has been lost."""
+        vector = array("f")
+        vector.frombytes(self._row("vector", content) or b"")
+        return vector
+
+    def _row(self, column: str, content: str) -> Any:
         query = f"SELECT {column} FROM vectors WHERE model = ? AND digest = ?"
+        with self._mending() as connection:
+            row = connection.execute(query, (self._model, _digest(content))).fetchone()
+            return row[0] if row else None
+        return None
+
+    def _write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Each row begins with a content. What cannot be written is made again at the next start."""
+        if rows:
+            with self._mending() as connection, connection:
+                connection.executemany(statement, [(self._model, _digest(content), *rest) for content, *rest in rows])
+
+    @contextmanager
+    def _mending(self) -> Iterator[sqlite3.Connection]:
+        """The connection. An error inside ends the block; a damaged file is replaced by an empty one."""
         try:
-            row = self._open().execute(query, (self._model, _digest(content))).fetchone()
-        except sqlite3.Error:
-            return None
-        return bytes(row[0]) if row else None
+            yield self._open()
+        except sqlite3.OperationalError:  # held by another process, no room left
+            pass
+        except sqlite3.DatabaseError:
+            self._close()
+            self._connection = _file(self._path, anew=True)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -138,12 +166,11 @@ def _unit(vector: Sequence[float]) -> array[float]:
     return array("f", [number / length for number in vector])
 
 
-def _signs(vector: array[float]) -> int:
-    return int("".join("1" if number > 0 else "0" for number in vector), 2)
+def _signs(vector: array[float], centre: array[float]) -> int:
+    """One byte a component: 1 where it lies above the centre."""
+    return int.from_bytes(bytes(map(gt, vector, centre)))
 
 
-def _cosine(asked: array[float], stored: bytes | None) -> float:
-    """-1 where there is nothing to compare with."""
-    other = array("f")
-    other.frombytes(stored or b"")
-    return sum(map(mul, asked, other)) if len(other) == len(asked) else -1.0
+def _cosine(one: array[float], other: array[float]) -> float:
+    """-1 where there is nothing to compare."""
+    return sum(map(mul, one, other)) if len(one) == len(other) else -1.0

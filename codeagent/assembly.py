@@ -19,7 +19,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
-from codeagent.core.ports import Embedder, Summarize
+from codeagent.core.ports import Embedder, Purpose, Summarize
 from codeagent.core.sections import Section
 from codeagent.core.tokens import ContextBudget
 from codeagent.core.tools import ToolContext
@@ -152,7 +152,7 @@ class Assembly:
         memory.resize(budget.short_term)
         keeper = ConversationKeeper(
             memory,
-            ContextCompressor(_summarizer(connection), self._tokens, window=budget.trigger),
+            ContextCompressor(_summarizer(connection, "compress"), self._tokens, window=budget.trigger),
             history,
             self._tokens,
             _now,
@@ -244,16 +244,16 @@ class Assembly:
         )
 
 
-def _summarizer(connection: Connection) -> Summarize:
+def _summarizer(connection: Connection, purpose: Purpose = "summary") -> Summarize:
     """Asks the model for summaries where one is set, opened for each, else the model of the session."""
     model, small = connection.model, connection.small
     if small is None:
-        return make_summarizer(model.provider, model.name, model.max_tokens)
+        return make_summarizer(model.provider, model.name, model.max_tokens, purpose)
 
     async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
         model = await small()
         try:
-            ask = make_summarizer(model.provider, model.name, model.max_tokens)
+            ask = make_summarizer(model.provider, model.name, model.max_tokens, purpose)
             return await summarize_transcript(ask, messages, instruction, room=model.budget.hard_limit)
         finally:
             await model.provider.aclose()

@@ -12,6 +12,9 @@ from codeagent.core.events import CallDelta, ReasoningDelta, Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
 from codeagent.core.tools import Action
 
+Purpose = Literal["turn", "summary", "compress"]
+"""summary: of the history, when it is compacted; compress: of short-term memory, in the background."""
+
 # ---- a model -------------------------------------------------------------------------------------------------------
 
 
@@ -24,7 +27,7 @@ class Request:
     tools: bytes = b"[]"
     max_tokens: int | None = None
     effort: str | None = None
-    purpose: Literal["turn", "summary"] = "turn"
+    purpose: Purpose = "turn"
     """Never sent: it tells a scripted model which of its answers is wanted."""
 
 

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 from codeagent.core.errors import IncompleteReply
 from codeagent.core.messages import UserMessage, encode
-from codeagent.core.ports import Provider, Reply, Request, Summarize
+from codeagent.core.ports import Provider, Purpose, Reply, Request, Summarize
 
 
-def make_summarizer(provider: Provider, model: str, max_tokens: int | None = None) -> Summarize:
+def make_summarizer(
+    provider: Provider, model: str, max_tokens: int | None = None, purpose: Purpose = "summary"
+) -> Summarize:
     """A function that asks `model` for a summary; calls it makes instead are ignored, and a cut summary is an error."""
 
     async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
         asked = [*messages, encode(UserMessage(instruction))]
-        request = Request(model, asked, tools, max_tokens=max_tokens, purpose="summary")
+        request = Request(model, asked, tools, max_tokens=max_tokens, purpose=purpose)
         text = ""
         async for item in provider.stream(request):
             if isinstance(item, Reply):

@@ -15,14 +15,14 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from codeagent.core import errors
 from codeagent.core.entries import Usage
 from codeagent.core.errors import CodeAgentError, ConfigError, ModelError
 from codeagent.core.events import CallDelta, ReasoningDelta, TextDelta
 from codeagent.core.messages import AssistantMessage, Reasoning, ToolCall
-from codeagent.core.ports import Endpoint, ProviderKind, Reply, Request, StreamItem
+from codeagent.core.ports import Endpoint, ProviderKind, Purpose, Reply, Request, StreamItem
 
 SLICE = 12
 """Characters in one delta."""
@@ -38,7 +38,7 @@ class Step:
     usage: Usage | None = None
     delay: float = 0.0
     """Seconds before each delta."""
-    purpose: Literal["turn", "summary"] = "turn"
+    purpose: Purpose = "turn"
     error: str = ""
     """Name of the `CodeAgentError` class that ends the stream instead of a reply."""
     cut: bool = False

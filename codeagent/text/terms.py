@@ -20,7 +20,7 @@ _EAST = re.compile(
 )
 _COMPOUND = re.compile(r"\w+(?:[.\-/:@]\w+)*")
 _WORD = re.compile(r"\w+")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _VOWEL = re.compile("[aeiouy]")
 
 _ENGLISH_STOPS = """
@@ -104,7 +104,7 @@ def _latin(text: str) -> Iterator[str]:
             lower = word.lower()
             if lower in _ENGLISH:
                 continue
-            parts = _PART.findall(word)
+            parts = _PART.findall(word) if word.isascii() else ()
             if len(parts) < 2:
                 yield stem(lower)
                 continue

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from codeagent.cli.flags import Json
-from codeagent.cli.output import say, say_json, table, tell
+from codeagent.cli.output import say, say_json, say_raw, table, tell
 from codeagent.core.errors import ConfigError, StoreError
 from codeagent.core.plugins import discover
 from codeagent.memory import backends
-from codeagent.memory.entry import Fact, Scope, Source, fact_to_json
+from codeagent.memory.bm25 import Bm25Retriever
+from codeagent.memory.document import Document, from_bytes, to_bytes
+from codeagent.memory.entry import Fact, Scope, Source, checked_type, fact_to_json
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.retriever import KeywordRetriever
 from codeagent.options import Options
 from codeagent.settings import load_settings
+from codeagent.settings.schema import MemorySettings
+from codeagent.settings.trust import write_private
 from codeagent.text.segment import Segmenter
 from codeagent.workspace import find_project
 
@@ -35,8 +41,8 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
 def search(ctx: typer.Context, query: Annotated[list[str], typer.Argument()], json: Json = False) -> None:
     """Facts that match, best first."""
     options: Options = ctx.obj
-    retriever = KeywordRetriever(Segmenter(options.home.cache).words, _now)
-    hits = retriever.search(" ".join(query), _open(options).visible(), top=None)
+    kind = KeywordRetriever if _settings(options).retriever == "keyword" else Bm25Retriever
+    hits = kind(Segmenter(options.home.cache).words, _now).search(" ".join(query), _open(options).visible(), top=None)
     _show([hit.fact for hit in hits], json)
 
 
@@ -52,7 +58,7 @@ def add(
     content = " ".join(fact)
     source = Source(by="user", quote=content)
     scope: Scope = "global" if everywhere else "project"
-    saved = _open(ctx.obj).save(content, scope=scope, type=type, key=key, source=source)
+    saved = _open(ctx.obj).save(content, scope=scope, type=checked_type(type), key=key, source=source)
     if saved.state == "refused":
         raise StoreError("{reason}", reason=saved.message)
     say(f"{saved.message}  [{saved.id}]")
@@ -61,7 +67,7 @@ def add(
 @app.command()
 def show(ctx: typer.Context, id: Id, json: Json = False) -> None:
     """One fact, with where it came from and what stood in its place before."""
-    form = fact_to_json(_one(_open(ctx.obj).visible(), id))
+    form = fact_to_json(_open(ctx.obj).get(id))
     if json:
         say_json(form)
         return
@@ -74,21 +80,63 @@ def show(ctx: typer.Context, id: Id, json: Json = False) -> None:
 
 @app.command()
 def rm(ctx: typer.Context, id: Id) -> None:
-    """Forget a fact."""
+    """Forget a fact; undo brings it back."""
     fact = _open(ctx.obj).forget(id)
     tell(f"Forgotten: {fact.content}")
 
 
-def _open(options: Options) -> LongTermMemory:
+@app.command()
+def undo(
+    ctx: typer.Context, id: Annotated[str, typer.Argument(metavar="[ID]", help="By default the newest loss.")] = ""
+) -> None:
+    """Bring a forgotten fact back."""
+    tell(f"Remembered again: {_open(ctx.obj).undo(id).content}")
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Standard output without it.")] = "-",
+    backend: Annotated[str, typer.Option("--backend", help="Read from this one; by default the one in use.")] = "",
+) -> None:
+    """All facts of all projects as JSON, forgotten ones too."""
+    facts = _open(ctx.obj, backend).all()
+    data = to_bytes(Document(tuple(facts)))
+    if file == "-":
+        say_raw(data.decode())
+        return
+    write_private(Path(file), data)
+    tell(f"Wrote {len(facts)} facts to {file}.")
+
+
+@app.command("import")
+def import_(ctx: typer.Context, file: Annotated[str, typer.Argument(help="What export wrote; - reads it.")]) -> None:
+    """Take over facts that are not there yet."""
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        document = from_bytes(data, file)
+    except OSError as error:
+        raise StoreError("{file} cannot be read: {reason}.", file=file, reason=error.strerror or error) from error
+    except ValueError as error:
+        raise StoreError("{file} holds no facts: {reason}.", file=file, reason=error) from error
+    merged = _open(ctx.obj).merge(document.facts)
+    tell(f"Took over {merged.added} facts; {merged.known} were there already, {merged.refused} are not kept.")
+
+
+def _settings(options: Options) -> MemorySettings:
     project = find_project(options.cwd)
-    loaded = load_settings(options.flags(), options.environ, options.home, None if options.safe_mode else project)
+    flags = options.flags()
+    return load_settings(flags, options.environ, options.home, None if options.safe_mode else project).settings.memory
+
+
+def _open(options: Options, backend: str = "") -> LongTermMemory:
+    """The facts of this project, in the backend that is named or set."""
     kinds = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
-    kind = kinds.get(loaded.settings.memory.backend)
+    name = backend or _settings(options).backend
+    kind = kinds.get(name)
     if kind is None:
-        raise ConfigError(
-            "There is no memory backend {name}.", name=loaded.settings.memory.backend, hint=f"Known: {', '.join(kinds)}"
-        )
-    memory = LongTermMemory(kind.open(options.home.facts), project.id, _now)
+        raise ConfigError("There is no memory backend {name}.", name=name, hint=f"Known: {', '.join(kinds)}")
+    memory = LongTermMemory(kind.open(options.home.facts), find_project(options.cwd).id, _now)
     memory.visible()
     for notice in memory.notices():
         tell(str(notice))
@@ -99,18 +147,10 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _one(facts: list[Fact], id: str) -> Fact:
-    found = [fact for fact in facts if fact.id == id] or [fact for fact in facts if id and fact.id.startswith(id)]
-    if len(found) != 1:
-        word = "Several facts have" if found else "No fact has"
-        raise StoreError(word + " an id that begins with {id}.", id=id, hint="See: codeagent memory list")
-    return found[0]
-
-
 def _show(facts: list[Fact], json: bool) -> None:
     if json:
         say_json([fact_to_json(fact) for fact in facts])
     elif facts:
-        table([(fact.id, fact.scope, fact.type, fact.content) for fact in facts])
+        table([(fact.id, fact.scope, fact.type, fact.content) for fact in facts], paged=True)
     else:
         tell("Nothing is remembered that fits here.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pydoc
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -41,15 +42,20 @@ def tell_error(error: CodeAgentError) -> None:
         tell(error.hint)
 
 
-def table(rows: Sequence[Sequence[str]]) -> None:
-    """Columns two blanks apart; the last one may be of any length."""
+def table(rows: Sequence[Sequence[str]], *, paged: bool = False) -> None:
+    """Columns two blanks apart; the last one may be of any length. A long list can be `paged` on a terminal."""
     from codeagent.ui.rows import width
 
     shown = [[visible(cell).replace("\n", " ") for cell in row] for row in rows]
     sizes = [max(map(width, column)) for column in zip(*shown, strict=True)]
+    lines = []
     for row in shown:
         cells = [cell + " " * (size - width(cell)) for cell, size in zip(row, sizes, strict=True)]
-        _write("  ".join(cells).rstrip() + "\n")
+        lines.append("  ".join(cells).rstrip() + "\n")
+    if paged and sys.stdout.isatty() and len(lines) >= os.get_terminal_size(sys.stdout.fileno()).lines:
+        pydoc.pager("".join(lines))
+    else:
+        _write("".join(lines))
 
 
 def _write(text: str) -> None:

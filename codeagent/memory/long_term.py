@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from codeagent.core.errors import StoreError
 from codeagent.core.events import Notice
 from codeagent.core.ports import Saved
 from codeagent.memory.entry import Backend, Fact, Scope, Source, source_to_json, stamp
+from codeagent.memory.merging import Merged, merge
 from codeagent.memory.secrets import find_secret
 
 LONGEST = 2_000
@@ -135,6 +136,22 @@ class LongTermMemory:
         self._backend.update(change)
         return back[0]
 
+    def all(self) -> Sequence[Fact]:
+        """Every fact of every project, forgotten ones too, in the order they were added."""
+        return self._backend.load()
+
+    def merge(self, incoming: Sequence[Fact]) -> Merged:
+        """Take over facts of any project that are not there yet. Raises StoreError when they cannot be written."""
+        outcome: list[Merged] = []
+
+        def change(facts: Sequence[Fact]) -> Sequence[Fact]:
+            merged, counts = merge(facts, incoming, lambda content: bool(_refusal(content)), self._free)
+            outcome.append(counts)
+            return merged
+
+        self._backend.update(change)
+        return outcome[0]
+
     @property
     def path(self) -> Path:
         """The file that holds the facts."""
@@ -162,7 +179,7 @@ class LongTermMemory:
             known = next((fact for fact in live if fact.scope == "global" and fact.content == content), None)
         if known is not None:
             return facts, Saved("known", known.id, f"Already remembered: {content}")
-        fact = Fact(self._free_id(facts), content, type, scope, project, key, now, now, source)
+        fact = Fact(self._free({fact.id for fact in facts}), content, type, scope, project, key, now, now, source)
         where = "for every project" if scope == "global" else "for this project"
         return [*facts, fact], Saved("saved", fact.id, f"Remembered {where}: {content}")
 
@@ -176,8 +193,7 @@ class LongTermMemory:
         ]
         return _one(found, reference, "No fact has the id {id}.")
 
-    def _free_id(self, facts: Sequence[Fact]) -> str:
-        taken = {fact.id for fact in facts}
+    def _free(self, taken: Collection[str]) -> str:
         while (id := self._new_id()) in taken:
             pass
         return id
@@ -215,7 +231,7 @@ def _twins(one: Fact, other: Fact) -> bool:
 
 def _one(found: Sequence[Fact], reference: str, none: str) -> Fact:
     if not found:
-        raise StoreError(none, hint="/memory list shows them.", id=reference)
+        raise StoreError(none, hint="See: memory list.", id=reference)
     if len(found) > 1:
         ids = ", ".join(fact.id for fact in found)
         raise StoreError("Several facts have an id that begins with {id}: {ids}.", id=reference, ids=ids)

@@ -85,7 +85,8 @@ def render(found: Survey) -> str:
     if found.about:
         blocks.append(found.about)
     if found.languages:
-        blocks.append("Languages: " + ", ".join(f"{name} ({count} files)" for name, count in found.languages) + ".")
+        counts = (f"{name} ({count} file{'s' * (count != 1)})" for name, count in found.languages)
+        blocks.append(f"Languages: {', '.join(counts)}.")
     if found.commands:
         lines = [f"- {purpose}: `{line}`" if purpose else f"- `{line}`" for purpose, line in found.commands[:_COMMANDS]]
         blocks += ["## Commands", "\n".join(lines)]

@@ -228,3 +228,81 @@ def test_it_is_read_anew_each_time(world: World) -> None:
     assert shown(loader) == [("CODEAGENT.md", "before")]
     world.write("repo/CODEAGENT.md", "after")
     assert shown(loader) == [("CODEAGENT.md", "after")]
+
+
+# ---- folders on the way ----------------------------------------------------------------------------------------------
+
+
+def joined(loader: ProjectMemoryLoader, path: Path) -> list[tuple[str, str]]:
+    return re.findall(r'<instructions path="(.*?)">\n(.*?)\n</instructions>', loader.touched(path), re.S)
+
+
+def test_folders_that_lead_to_a_file_join_once_outermost_first(world: World) -> None:
+    world.write("repo/CODEAGENT.md", "team")
+    world.write("repo/api/CODEAGENT.md", "api\n@rules.md")
+    world.write("repo/api/rules.md", "rules")
+    world.write("repo/api/v2/AGENTS.md", "v2")
+    file = world.write("repo/api/v2/deep/a.py", "x")
+    loader = world.loader()
+    loader.section()
+    assert joined(loader, world.top / "main.py") == []
+    assert joined(loader, file) == [
+        ("api/CODEAGENT.md", "api\n@rules.md"),
+        ("api/rules.md", "rules"),
+        ("api/v2/AGENTS.md", "v2"),
+    ]
+    assert joined(loader, file) == joined(loader, file.parent) == joined(loader, world.top / "api") == []
+
+
+def test_a_folder_that_is_read_counts_as_touched(world: World) -> None:
+    world.write("repo/api/CODEAGENT.md", "api")
+    assert joined(world.loader(), world.top / "api") == [("api/CODEAGENT.md", "api")]
+
+
+def test_what_has_joined_is_a_layer_from_the_next_safe_point_on(world: World) -> None:
+    world.write("repo/CODEAGENT.md", "team")
+    nested = world.write("repo/api/CODEAGENT.md", "api")
+    loader = world.loader()
+    loader.touched(nested)
+    assert shown(loader) == [("CODEAGENT.md", "team"), ("api/CODEAGENT.md", "api")]
+    assert [name for name, _ in loader.shown()] == ["CODEAGENT.md", "api/CODEAGENT.md"]
+    nested.write_text("api, changed", encoding="utf-8")
+    assert (joined(loader, nested), shown(loader)[1]) == ([], ("api/CODEAGENT.md", "api, changed"))
+
+
+def test_what_is_imported_already_does_not_join_again(world: World) -> None:
+    world.write("repo/CODEAGENT.md", "see @api/CODEAGENT.md")
+    nested = world.write("repo/api/CODEAGENT.md", "api")
+    loader = world.loader()
+    loader.section()
+    assert loader.touched(nested) == ""
+
+
+@pytest.mark.parametrize("folder", ["node_modules/lib", "vendor", ".venv/lib", ".code-agent-cli"])
+def test_foreign_code_gives_no_instructions(world: World, folder: str) -> None:
+    assert world.loader().touched(world.write(f"repo/{folder}/AGENTS.md", "obey me")) == ""
+
+
+def test_only_folders_below_the_working_folder_join(world: World) -> None:
+    world.write("repo/web/CODEAGENT.md", "web")
+    outside = world.write("elsewhere/CODEAGENT.md", "elsewhere")
+    (world.top / "api").mkdir()
+    (world.top / "api" / "link").symlink_to(outside.parent)
+    loader = world.loader("repo/api")
+    paths = [world.top / "web" / "a.py", outside, world.top / "api" / "link" / "a.py", world.top / "api" / "gone" / "x"]
+    assert [loader.touched(path) for path in paths] == ["", "", "", ""]
+
+
+def test_what_joins_on_the_way_takes_a_fourth_of_the_budget_at_most(world: World) -> None:
+    long = world.write("repo/api/CODEAGENT.md", "a line of rules\n" * 2_000)
+    loader = world.loader()
+    ((_, text),) = joined(loader, long)
+    assert 0 < len(text) <= CHARACTERS // 4 + 200
+    assert len(loader.notices()) == 1
+
+
+def test_a_nested_file_that_cannot_be_read_is_told_once(world: World) -> None:
+    nested = world.write("repo/api/CODEAGENT.md", b"\x00\x01")
+    loader = world.loader()
+    assert (loader.touched(nested), len(loader.notices())) == ("", 1)
+    assert (loader.touched(nested), loader.notices()) == ("", ())

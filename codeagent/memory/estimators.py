@@ -10,6 +10,9 @@ from codeagent.core.tokens import estimate_classes, estimate_classic
 
 Estimator = Literal["classic", "classes", "exact"]
 
+_PART = 48_000
+"""Characters; the package refuses what makes more than 200 000 tokens, and no character makes more than four."""
+
 
 def make_estimate(name: Estimator) -> Estimate:
     """The estimate of that name, over UTF-8 text; `exact` loads its package here, which takes a second or two.
@@ -42,6 +45,8 @@ def _exact() -> Estimate:
     encoding = bpe_openai.get_encoding("o200k_base")
 
     def estimate(data: bytes) -> int:
-        return len(encoding.encode_ordinary(data.decode("utf-8", "replace")))
+        text = data.decode("utf-8", "replace")
+        parts = (text[start : start + _PART] for start in range(0, len(text), _PART))
+        return sum(len(encoding.encode_ordinary(part)) for part in parts)
 
     return estimate

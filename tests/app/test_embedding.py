@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from codeagent.core.paths import Home
 from codeagent.endpoints import Connection, Endpoints
 from codeagent.settings import ProviderSettings, Settings
+from codeagent.settings.schema import MemorySettings
 from codeagent.settings.trust import needs_trust
 
 OWN = ProviderSettings(name="mine", base_url="http://127.0.0.1:9/v1", models=("small",))
 LOCKED = ProviderSettings(name="locked", base_url="http://127.0.0.1:9/v1", api_key_env="LOCKED_KEY")
 
 
-async def connect(home: Path, retriever: str = "hybrid", **fields: Any) -> Connection:
+async def connect(home: Path, retriever: Literal["keyword", "bm25", "hybrid"] = "hybrid", **fields: Any) -> Connection:
     settings = Settings(
         model="chat",
         base_url="http://127.0.0.1:7/v1",
         context_window=1_000,
         providers=(OWN, LOCKED),
-        memory={"retriever": retriever},
+        memory=MemorySettings(retriever=retriever),
         **fields,
     )
     return await Endpoints(settings, {}, Home(home)).connect()
@@ -56,7 +57,7 @@ async def test_what_cannot_be_set_up_is_a_notice_and_no_error(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("retriever", ["keyword", "bm25"])
-async def test_nothing_is_set_up_where_it_is_not_wanted(tmp_path: Path, retriever: str) -> None:
+async def test_nothing_is_set_up_where_it_is_not_wanted(tmp_path: Path, retriever: Literal["keyword", "bm25"]) -> None:
     connection = await connect(tmp_path, retriever, embedding_model="embed")
     assert (connection.embedder, connection.notices) == (None, ())
 

@@ -147,3 +147,60 @@ def test_a_secret_in_the_message_that_asked_is_not_kept_with_the_fact(world: Wor
     quote = "remember that the port is 5433; my key is sk-proj-abcdefghij1234567890"
     world.shop.save("The port is 5433.", scope="project", type="fact", key=None, source=Source("tool", "s", 1, quote))
     assert world.shop.visible()[0].source == Source("tool", "s", 1, "")
+
+
+# ---- changes of mind -------------------------------------------------------------------------------------------------
+
+EDIT = Source("user", "s2", 4, "/memory edit f1 two")
+
+
+def test_an_edit_keeps_what_stood_there(world: World) -> None:
+    keep(world.shop, "one", key="k")
+    before = world.shop.get("f1")
+    world.clock.pass_hours(1)
+    assert world.shop.edit("f", " two ", EDIT) == Saved("replaced", "f1", "Changed: two")
+    fact = world.shop.get("f1")
+    assert (fact.content, fact.key, fact.created, fact.updated, fact.source) == ("two", "k", before.created, ONE, EDIT)
+    assert [(old["content"], old["updated"]) for old in fact.versions] == [("one", NOON)]
+
+
+def test_an_edit_makes_no_double_and_lets_no_secret_in(world: World) -> None:
+    keep(world.shop, "one")
+    keep(world.shop, "two")
+    before = world.shop.visible()
+    assert world.shop.edit("f1", "two", EDIT) == Saved("known", "f2", "Already remembered: two")
+    assert world.shop.edit("f1", "password=hunter2hunter2", EDIT).state == "refused"
+    assert world.shop.edit("f1", "  ", EDIT).state == "refused"
+    assert world.shop.visible() == before
+
+
+def test_what_is_forgotten_is_no_obstacle(world: World) -> None:
+    keep(world.shop, "one", key="k")
+    world.shop.forget("f1")
+    assert (keep(world.shop, "one").state, keep(world.shop, "two", key="k").state) == ("saved", "saved")
+    assert contents(world.shop) == ["one", "two"]
+    with pytest.raises(StoreError):
+        world.shop.get("f1")
+
+
+def test_a_key_that_is_taken_meanwhile_keeps_the_forgotten_fact_out(world: World) -> None:
+    keep(world.shop, "one", key="k")
+    world.shop.forget("f1")
+    keep(world.shop, "two", key="k")
+    with pytest.raises(StoreError, match="f2"):
+        world.shop.undo()
+    world.shop.forget("f2")
+    assert world.shop.undo("f1").content == "one"
+    assert contents(world.shop) == ["one"]
+
+
+def test_one_project_does_not_bring_back_what_another_forgot(world: World) -> None:
+    keep(world.shop, "one")
+    keep(world.blog, "two", scope="global")
+    world.shop.forget("f1")
+    world.shop.forget("f2")
+    assert [fact.content for fact in world.blog.forgotten()] == ["two"]
+    with pytest.raises(StoreError):
+        world.blog.undo("f1")
+    assert world.blog.undo().content == "two"
+    assert (contents(world.blog), contents(world.shop)) == (["two"], ["two"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import hashlib
 import inspect
@@ -89,7 +90,7 @@ def _count(message: dict[str, Any]) -> int:
 def classes(seed: int = 0) -> dict[str, str]:
     """A text of each class."""
     chance = random.Random(seed)
-    code = "".join(map(inspect.getsource, (difflib, json, inspect)))[:40_000]
+    code = "".join(map(inspect.getsource, (argparse, difflib, inspect)))
     lines = code.splitlines(keepends=True)
     changed = [line.replace("self", "this") if chance.random() < 0.1 else line for line in lines]
     rows = [{"id": n, "name": f"user_{n}", "score": round(chance.random(), 3), "tags": ["new"]} for n in range(150)]
@@ -102,11 +103,10 @@ def classes(seed: int = 0) -> dict[str, str]:
         "json, compact": json.dumps(rows, separators=(",", ":")),
         "log with ids": "".join(_log_line(chance, n) for n in range(120)),
         "csv": "".join(",".join(f"{chance.uniform(-1e3, 1e3):.3f}" for _ in range(6)) + "\n" for _ in range(150)),
-        "chinese": "上下文会消失，磁盘不会：重要的事情要写下来，由代码载入，而不是靠模型的自觉。测试失败时先读错误信息，"
-        * 20,
-        "japanese": "メモリは文脈が圧縮される前と後で同じように振る舞います。大切なことはディスクに書き、次の日に読み込みます。"
-        * 20,
-        "korean": "컨텍스트는 사라지지만 디스크는 남습니다. 중요한 내용은 기록하고 다음 날 다시 불러옵니다. " * 20,
+        "chinese": "上下文会消失，磁盘不会：重要的事情要写下来，由代码载入，而不是靠模型的自觉。" * 60,
+        "japanese": "文脈が圧縮される前と後で同じように振る舞います。大切なことは書いておき、次の日に読み込みます。"
+        * 60,
+        "korean": "컨텍스트는 사라지지만 디스크는 남습니다. 중요한 내용은 기록하고 다음 날 다시 불러옵니다. " * 60,
         "emoji": "".join(chance.choice("😀😂🎉🚀✅❌🔥👍🙏💡📦🐛✨🔧📝⚡🚨💥🎨🤔") for _ in range(800)),
     }
 

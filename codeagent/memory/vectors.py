@@ -106,10 +106,10 @@ class VectorCache:
 
     def _row(self, column: str, content: str) -> Any:
         query = f"SELECT {column} FROM vectors WHERE model = ? AND digest = ?"
+        row = None
         with self._mending() as connection:
             row = connection.execute(query, (self._model, _digest(content))).fetchone()
-            return row[0] if row else None
-        return None
+        return row[0] if row else None
 
     def _write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Each row begins with a content. What cannot be written is made again at the next start."""

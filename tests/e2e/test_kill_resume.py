@@ -40,7 +40,8 @@ def test_nothing_acknowledged_is_missing_after_kill_9(tmp_path: Path) -> None:
     (tmp_path / "项目" / "计数.txt").write_text("n\n", "utf-8")
     program = Program(tmp_path / "项目", tmp_path)
     chance = random.Random(2)
-    argv = ("-p", "count", "-y", "--max-turns", "250", "--output-format", "stream-json")
+    flags = ["-y", "--max-turns", "250", "--output-format", "stream-json", "-p"]
+    argv = [*flags, "count"]
     seen = 0
     with ScriptedEndpoint(work) as server:
         for _ in range(KILLS):
@@ -56,7 +57,7 @@ def test_nothing_acknowledged_is_missing_after_kill_9(tmp_path: Path) -> None:
             check_requests(program, server.requests[seen:])
             seen = len(server.requests)
             (session,) = program.sessions
-            argv = ("-p", "go on", "-y", "--max-turns", "250", "--output-format", "stream-json", "-r", session.stem)
+            argv = [*flags, "go on", "-r", session.stem]
         process = program.start(server, *argv)
         printed, _ = process.communicate()
         check_printed(program, printed)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from codeagent.agent.session import Session
@@ -178,7 +178,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+# A life takes too long for its failure to be shrunk; hypothesis prints how to live it again.
+@settings(
+    max_examples=70,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(deeds=st.lists(DEED, min_size=4, max_size=9))
 def test_the_laws_hold_whatever_happens(cache: Path, deeds: list[tuple[str, Any]]) -> None:
     async def lived(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -139,10 +139,11 @@ class World:
         look: Callable[[Request], None] = lambda request: None,
         provider: Provider | None = None,
         retries: int = 0,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> Connection:
         self.models.append(ScriptedProvider(script))
         self._looked.append(Looked(self.models[-1], look))
-        retrying = RetryingProvider(provider or self._looked[-1], retries)
+        retrying = RetryingProvider(provider or self._looked[-1], retries, sleep=sleep)
         return Connection(Model(name, retrying, ContextBudget(window), cost), PLAIN)
 
     def play(self, *script: Step) -> None:
@@ -170,8 +171,8 @@ class World:
 
     @property
     def requests(self) -> list[Request]:
-        """All that any model was asked, in order."""
-        return [request for model in self.models for request in model.requests]
+        """All that any model was asked, in order; without what memory asks in the background."""
+        return [request for model in self.models for request in model.requests if request.purpose != "compress"]
 
 
 def with_usage(step: Step, usage: Usage = USED) -> Step:

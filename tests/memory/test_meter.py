@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from codeagent.core.entries import Prompt, Usage
 from codeagent.core.tokens import estimate_classes
+from codeagent.memory.calibration import Calibration
 from codeagent.memory.meter import TokenMeter
 from tests.memory._world import Anchor, Talk
 
@@ -47,3 +50,41 @@ def test_what_was_estimated_once_is_not_estimated_again() -> None:
     for _ in range(5):
         meter.request(talk)
     assert seen == [talk.prompt.system.encode(), talk.prompt.tools]
+
+
+def test_anchoring_can_be_switched_off() -> None:
+    talk = Talk().turns(1, 2)
+    without = TokenMeter(estimate_classes).request(talk)
+    talk.anchor = Anchor(Usage(5_000, 70), 6)
+    assert TokenMeter(estimate_classes, anchored=False).request(talk) == without
+
+
+def test_what_was_learned_corrects_the_estimate_but_not_the_anchor(tmp_path: Path) -> None:
+    calibration, talk = Calibration(tmp_path / "calibration.json"), Talk().turns(1, 4)
+    meter = TokenMeter(estimate_classes, calibration, "here")
+    plain = meter.request(talk), meter.fixed(talk.prompt)
+    for _ in range(200):
+        calibration.learn("here", 1_500, 1_000)
+    new = sum(entry.tokens for entry in talk.entries[10:])
+    talk.anchor = Anchor(Usage(5_000, 70), 10)
+    assert meter.request(talk) == 5_000 + round(meter.factor * new)
+    talk.anchor = None
+    assert (meter.request(talk), meter.fixed(talk.prompt)) == tuple(round(meter.factor * count) for count in plain)
+    assert 1.49 < meter.factor < 1.51
+    assert TokenMeter(estimate_classes, calibration, "elsewhere").request(talk) == plain[0]
+
+
+def test_it_learns_from_the_growth_between_two_usages(tmp_path: Path) -> None:
+    calibration, talk = Calibration(tmp_path / "calibration.json"), Talk().turns(1, 4)
+    meter = TokenMeter(estimate_classes, calibration, "here")
+    first, second = Anchor(Usage(5_000, 70), 6), Anchor(Usage(5_600, 70), 12)
+    talk.anchor = second
+    for before in (None, Anchor(Usage(0, 0), 6)):
+        meter.learn(before, talk)
+    assert meter.factor == 1.0
+    meter.learn(first, talk)
+    expected = Calibration(tmp_path / "other.json")
+    expected.learn("here", 600, sum(entry.tokens for entry in talk.entries[6:12]))
+    assert calibration.factor("here") == expected.factor("here")
+    meter.save()
+    assert Calibration(tmp_path / "calibration.json").factor("here").value == meter.factor

@@ -218,11 +218,14 @@ async def test_during_a_compaction_in_a_turn(make: Make) -> None:
     check_valid(session)
 
 
+STUBBORN = "trap '' TERM; echo begun; while true; do sleep 0.1; done"
+"""A command that takes its time to die."""
+
+
 async def test_twice_in_a_row_is_once(world: World, tmp_path: Path) -> None:
     """The second one does not cut the clean-up of the first."""
     pids = tmp_path / "pids"
-    stubborn = f"trap '' TERM; echo $$ > {pids}; echo begun; while true; do sleep 0.1; done"
-    session = world.begin([call("shell", command=stubborn), say("Fine.")])
+    session = world.begin([call("shell", command=f"echo $$ > {pids}; {STUBBORN}"), say("Fine.")])
 
     def again_and_again() -> None:
         session.interrupt()
@@ -267,13 +270,18 @@ async def test_a_consumer_that_goes_away_stops_the_turn(world: World, tmp_path: 
     assert ended(await events(session.run_turn("next"))).reason == "done"
 
 
-async def test_a_consumer_that_forgets_its_turn_does_not_disturb_the_next(world: World) -> None:
-    session = world.begin([call("shell", command="sleep 300"), say("Two."), call("shell", command="sleep 300")])
+async def test_a_consumer_that_forgets_its_turn_does_not_disturb_the_next(world: World, tmp_path: Path) -> None:
+    """The next turn begins when the forgotten one is over, its command included."""
+    pids = tmp_path / "pids"
+    slow = call("shell", command=f"echo $$ > {pids}; {STUBBORN}")
+    session = world.begin([slow, say("Two."), call("shell", command="sleep 300")])
     forgotten = session.run_turn("one")
     async for event in forgotten:
-        if isinstance(event, ToolStarted):
+        if isinstance(event, ToolProgress):
             break
-    assert ended(await events(session.run_turn("two"))).reason == "done"
+    left: list[int] = []
+    seen = await until(session.run_turn("two"), TurnStarted, lambda: left.extend(alive(pids)))
+    assert (ended(seen).reason, left) == ("done", [])
     assert said(session) == ["one", "shell", "[(interrupted)]", "two", "Two."]
     await cast(Any, forgotten).aclose()
     seen = await until(session.run_turn("three"), ToolStarted, session.interrupt)

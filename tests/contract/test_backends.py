@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import signal
 import sqlite3
 import subprocess
@@ -269,6 +270,18 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(place: Place) -> No
     assert {f"other-{number}" for number in range(30)} == set(other_ids) <= stored
     store.update(lambda facts: [*facts, PNPM])
     assert "b2" in place.ids()
+
+
+@pytest.mark.slow
+def test_a_holder_that_never_lets_go_is_an_error_and_the_wait_leaves_no_lock_behind(place: Place) -> None:
+    store = place.open()
+    store.update(lambda facts: [PNPM])
+    with place.file.with_name(place.file.name + ".lock").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(StoreError, match="Another process is holding"):
+            store.update(lambda facts: [])
+    place.open().update(lambda facts: [*facts, GONE])
+    assert place.open().load() == (PNPM, GONE)
 
 
 # ---- very many facts -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -109,7 +110,14 @@ class FileBackend(ABC, Generic[D]):
         """The file as it is, read where it has changed."""
         if self._held is not None and self._seen is not None and self.state() == self._seen:
             return self._held
-        return self.read(self.path)
+        # Ten thousand facts are many new objects and no garbage: looking for some takes a third of the time.
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return self.read(self.path)
+        finally:
+            if collecting:
+                gc.enable()
 
     def _mended(self) -> D:
         """The file cannot be understood: set it aside, unless another process has done so meanwhile."""

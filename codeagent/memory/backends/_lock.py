@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,6 @@ else:
 
 _PATIENCE = 10.0
 """Seconds to wait for another process, which needs milliseconds."""
-_PAUSE = 0.005
 
 
 @contextmanager
@@ -31,17 +31,15 @@ def locked(path: Path) -> Iterator[None]:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        end = time.monotonic() + _PATIENCE
-        while not _try(descriptor):
-            if time.monotonic() > end:
-                raise StoreError("Another process is holding {path}.", hint="Try again in a moment.", path=path)
-            time.sleep(_PAUSE)
+        if not (_take(descriptor) or _wait(descriptor)):
+            raise StoreError("Another process is holding {path}.", hint="Try again in a moment.", path=path)
         yield
     finally:
         os.close(descriptor)
 
 
-def _try(descriptor: int) -> bool:
+def _take(descriptor: int) -> bool:
+    """Lock it now, if nobody holds it."""
     try:
         if sys.platform == "win32":
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -50,3 +48,25 @@ def _try(descriptor: int) -> bool:
     except (BlockingIOError, PermissionError):
         return False
     return True
+
+
+def _wait(descriptor: int) -> bool:
+    """Lock it once it is free; False when patience has run out.
+
+    Where the kernel keeps a queue we stand in it: whoever looks in now and then starves beside a busy writer. The wait
+    is a thread's; when we leave and close the file, the lock it may still get is let go with the file.
+    """
+    if sys.platform == "win32":
+        end = time.monotonic() + _PATIENCE
+        while not (got := _take(descriptor)) and time.monotonic() < end:
+            time.sleep(0.005)
+        return got
+    done = threading.Event()
+    threading.Thread(target=_queue, args=(descriptor, done), daemon=True).start()
+    return done.wait(_PATIENCE)
+
+
+def _queue(descriptor: int, done: threading.Event) -> None:
+    if sys.platform != "win32":
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    done.set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -33,8 +32,8 @@ def newest(world: World) -> str:
 async def compacted(make: Make, *more: Step) -> tuple[World, Session]:
     """A session in which the talk about the zebra has left the context."""
     world = make(compaction__keep_turns=1)
-    session = world.begin([say(ZEBRA), say("Fine."), summary("They talked."), *more])
-    await talk(session, "Where is the zebra?", "And otherwise?")
+    session = world.begin([say(ZEBRA), say("A long answer. " * 200), say("Fine."), summary("They talked."), *more])
+    await talk(session, "Where is the zebra?", "Tell me more.", "And otherwise?")
     await events(session.compact())
     return world, session
 
@@ -89,17 +88,17 @@ async def test_a_session_that_goes_on_takes_its_conversation_up(world: World) ->
     assert kept(await world.resume(session)) == before
 
 
-async def test_long_talk_is_compressed_in_the_background_and_no_request_waits(world: World) -> None:
+async def test_long_talk_is_compressed_in_the_background_and_no_request_waits(make: Make) -> None:
+    world = make(memory__compression_trigger_ratio=0.5)
     compress = Step("They talked for long.", purpose="compress")
-    session = world.begin([*[say("An answer of some length. " * 60)] * 5, compress], window=7_000)
-    await talk(session, *"abcde")
-    conversation = session.memory.conversation
-    assert conversation is not None
-    while not any(content == "They talked for long." for _, content in kept(session)):
-        await asyncio.sleep(0.01)
-    (asked,) = [request for request in world.models[0].requests if request.purpose == "compress"]
-    assert (asked.tools, len(asked.messages)) == (b"[]", 2)
-    assert len(kept(session)) < 10
+    session = world.begin([*[say("An answer of some length. " * 60)] * 6, *[compress] * 3], window=7_000)
+    await talk(session, *"abcdef")
+    assert session.memory.conversation is not None
+    await session.memory.conversation.settled()
+    asked = [request for request in world.models[0].requests if request.purpose == "compress"]
+    assert [(request.tools, len(request.messages)) for request in asked] == [(b"[]", 2)] * 3
+    assert "They talked for long." in [content for _, content in kept(session)]
+    assert [request.purpose for request in world.requests] == ["turn"] * 6
     check_valid(session)
 
 

@@ -85,7 +85,7 @@ def read_cmrc(file: Path) -> Corpus:
     return Corpus("CMRC 2018 trial", sentences, passages, questions)
 
 
-def made_up(services: int = 300) -> Corpus:
+def made_up(services: int = 60) -> Corpus:
     """Facts about services that do not exist, in two languages."""
     chance = random.Random(1)
     syllables = ["ka", "lo", "mi", "ter", "dra", "vex", "zu", "pho", "nar", "el"]

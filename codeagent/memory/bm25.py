@@ -42,7 +42,7 @@ class Bm25Retriever:
     async def prepare(self, query: str, facts: Sequence[Fact]) -> None:
         """Index what is new, and load what cuts the first query."""
         if facts:
-            await asyncio.to_thread(self.search, query or "记忆", facts)
+            await asyncio.to_thread(self._prepare, query or "记忆", list(facts))
 
     def search(self, query: str, facts: Iterable[Fact], *, top: int | None = TOP) -> list[Hit]:
         seen = list(facts)
@@ -62,6 +62,11 @@ class Bm25Retriever:
 
     async def aclose(self) -> None:
         """Nothing is open."""
+
+    def _prepare(self, query: str, facts: list[Fact]) -> None:
+        self._words(query)
+        with self._lock:
+            self._follow(facts)
 
     def _follow(self, facts: list[Fact]) -> Bm25:
         """The index, made one of exactly these facts."""

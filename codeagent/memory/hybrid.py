@@ -12,7 +12,7 @@ from codeagent.core.ports import Embedder
 from codeagent.memory.bm25 import Bm25Retriever
 from codeagent.memory.entry import Fact
 from codeagent.memory.retriever import TOP, Hit
-from codeagent.memory.vectors import VectorCache
+from codeagent.memory.vectors import NEAREST, VectorCache
 
 PATIENCE = 2.0
 """Seconds that a message waits for embeddings at most."""
@@ -67,7 +67,7 @@ class HybridRetriever:
         seen, alike = list(facts), self._alike.get(query)
         if not alike:
             return self._by_words.search(query, seen, top=top)
-        words = self._by_words.search(query, seen, top=None)
+        words = self._by_words.search(query, seen, top=None if top is None else top + NEAREST)
         best = words[0].score if words else 1.0
         shared = {hit.fact.content: hit.score / best for hit in words}
         now = self._clock()

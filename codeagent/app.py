@@ -86,6 +86,7 @@ class House:
     async def use_model(self, session: Session, name: str) -> Session:
         connection = await self._connect(name)
         assert self._bench is not None
+        session.history.repair_pairs()
         session.history.reshape(connection.shape)
         await session.memory.aclose()
         await session.model.provider.aclose()

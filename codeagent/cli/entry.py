@@ -7,11 +7,11 @@ import sys
 import traceback
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from codeagent.cli.output import flush, tell, tell_error
+from codeagent.cli.surroundings import here, on_terminal
 from codeagent.core.errors import CodeAgentError
-from codeagent.options import Options, find_home
+from codeagent.options import find_home
 
 FAILED = 1
 INTERRUPTED = 130
@@ -48,25 +48,6 @@ def _dispatch(argv: Sequence[str]) -> int:
     from codeagent.cli.main import run_command
 
     return run_command(argv)
-
-
-def on_terminal() -> bool:
-    """Whether somebody sits at standard input."""
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def here() -> Options:
-    """Options of which nothing was said: the world alone.
-
-    Raises:
-        CodeAgentError: the working folder is gone.
-    """
-    try:
-        cwd = Path.cwd()
-    except FileNotFoundError:
-        raise CodeAgentError("The working folder no longer exists.", hint="Change to another one.") from None
-    environ = dict(os.environ)
-    return Options(cwd=cwd, home=find_home(environ), environ=environ)
 
 
 def report(error: Exception, debug: bool) -> None:

@@ -12,8 +12,8 @@ import typer
 from codeagent import __version__
 from codeagent.cli import flags
 from codeagent.cli.argv import COMMANDS, normalise
-from codeagent.cli.entry import here, on_terminal
 from codeagent.cli.output import say
+from codeagent.cli.surroundings import here, on_terminal
 from codeagent.core.errors import UsageError
 from codeagent.history.catalog import checked_id
 from codeagent.options import Options, split_list

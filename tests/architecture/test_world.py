@@ -39,7 +39,8 @@ def test_nothing_below_the_command_line_prints() -> None:
 
 
 def test_the_package_does_not_know_of_tests() -> None:
-    assert [name(path) for path in modules() if re.search(r"import pytest|PYTEST_|_called_from_test", path.read_text())] == []
+    knowing = re.compile("import pytest|PYTEST_|_called_from_test")
+    assert [name(path) for path in modules() if knowing.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_tests_patch_nothing() -> None:

@@ -12,10 +12,11 @@ import typer
 
 from codeagent import __version__
 from codeagent.cli.argv import COMMANDS, PRINT, RESUME, VALUED
-from codeagent.cli.entry import here, report
+from codeagent.cli.entry import report
 from codeagent.cli.main import options_from
 from codeagent.cli.main import program as program_of_flags
 from codeagent.cli.once import decode, parse_message
+from codeagent.cli.surroundings import here
 from codeagent.core.errors import UsageError
 from codeagent.core.paths import Home
 from codeagent.options import Options

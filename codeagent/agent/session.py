@@ -158,7 +158,7 @@ class Session:
             context_tokens=self.meter.request(self.history),
             window=self.model.budget.window,
             trigger=self.model.budget.trigger,
-            estimated=self.history.anchor is None,
+            estimated=self.meter.estimated(self.history),
             prompt_tokens=spent.prompt_tokens,
             completion_tokens=spent.completion_tokens,
             cached_tokens=spent.cached_tokens,

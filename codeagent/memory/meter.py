@@ -59,10 +59,14 @@ class TokenMeter:
 
     def request(self, history: Measured) -> int:
         """Tokens of the next request: system text, tools and messages."""
-        anchor = history.anchor
-        if not self._anchored or anchor is None or anchor.usage.prompt_tokens <= 0:
+        anchor = self._anchor(history)
+        if anchor is None:
             return round(self.factor * (self._fixed_estimate(history.prompt) + history.tokens))
         return anchor.usage.prompt_tokens + round(self.factor * _tokens(history, anchor.entries))
+
+    def estimated(self, history: Measured) -> bool:
+        """Whether `request` is an estimate alone."""
+        return self._anchor(history) is None
 
     def fixed(self, prompt: Prompt) -> int:
         """Tokens of what stands before the messages, by estimate."""
@@ -80,6 +84,10 @@ class TokenMeter:
         """Keep what was learned; blocks."""
         if self._calibration is not None:
             self._calibration.save()
+
+    def _anchor(self, history: Measured) -> Anchor | None:
+        anchor = history.anchor
+        return anchor if self._anchored and anchor is not None and anchor.usage.prompt_tokens > 0 else None
 
     def _fixed_estimate(self, prompt: Prompt) -> int:
         if prompt is not self._prompt:

@@ -56,7 +56,8 @@ def test_anchoring_can_be_switched_off() -> None:
     talk = Talk().turns(1, 2)
     without = TokenMeter(estimate_classes).request(talk)
     talk.anchor = Anchor(Usage(5_000, 70), 6)
-    assert TokenMeter(estimate_classes, anchored=False).request(talk) == without
+    loose, firm = TokenMeter(estimate_classes, anchored=False), TokenMeter(estimate_classes)
+    assert (loose.request(talk), loose.estimated(talk), firm.estimated(talk)) == (without, True, False)
 
 
 def test_what_was_learned_corrects_the_estimate_but_not_the_anchor(tmp_path: Path) -> None:

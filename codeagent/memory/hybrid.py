@@ -14,8 +14,9 @@ from codeagent.memory.entry import Fact
 from codeagent.memory.retriever import TOP, Hit
 from codeagent.memory.vectors import NEAREST, VectorCache
 
-PATIENCE = 2.0
-"""Seconds that a message waits for embeddings at most."""
+PATIENCE = 5.0
+"""Seconds that a message waits for its embedding at most, and for those of new facts as long as is left of them: a
+local model must be loaded first, on a machine that may be busy."""
 FAILURES = 3
 """So many in a row, and embeddings are not asked for any more."""
 LONGEST = 2_000
@@ -34,6 +35,8 @@ class HybridRetriever:
         vectors: VectorCache,
         clock: Callable[[], datetime],
         tell: Callable[[Notice], None],
+        *,
+        patience: float = PATIENCE,
     ) -> None:
         """`tell` hears, once, that there are no embeddings to be had."""
         self._by_words = by_words
@@ -41,6 +44,7 @@ class HybridRetriever:
         self._vectors = vectors
         self._clock = clock
         self._tell = tell
+        self._patience = patience
         self._alike: dict[str, dict[str, float]] = {}
         """For the newest queries: likeness by content."""
         self._filling: asyncio.Task[None] | None = None
@@ -53,7 +57,7 @@ class HybridRetriever:
         if not facts or self._failures >= FAILURES:
             return
         loop = asyncio.get_running_loop()
-        end = loop.time() + PATIENCE
+        end = loop.time() + self._patience
         filling = await self._fill([fact.content for fact in facts])
         if not query.strip() or (vector := await self._embedded(query)) is None:
             return
@@ -89,10 +93,10 @@ class HybridRetriever:
 
     async def _embedded(self, query: str) -> Sequence[float] | None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 [vector] = await self._embedder.embed([query[:LONGEST]], "query")
         except TimeoutError:
-            self._failed(NetworkError("no answer within {seconds:g} s", seconds=PATIENCE))
+            self._failed(NetworkError("no answer within {seconds:g} s", seconds=self._patience))
         except CodeAgentError as error:
             self._failed(error)
         else:

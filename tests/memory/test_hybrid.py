@@ -30,10 +30,10 @@ class World:
         self.notices: list[Notice] = []
         self.retriever = self.open()
 
-    def open(self) -> HybridRetriever:
+    def open(self, patience: float = 30) -> HybridRetriever:
         vectors = VectorCache(self.path / "vectors.db", self.embedder.name)
         words = Bm25Retriever(split, Clock())
-        return HybridRetriever(words, self.embedder, vectors, Clock(), self.notices.append)
+        return HybridRetriever(words, self.embedder, vectors, Clock(), self.notices.append, patience=patience)
 
     def by_words(self, query: str) -> list[str]:
         return ids(Bm25Retriever(split, Clock()), query, FACTS)
@@ -114,13 +114,13 @@ async def test_a_passing_failure_is_passing(world: World) -> None:
 
 async def test_many_new_facts_do_not_hold_a_message_up_for_long(world: World) -> None:
     """While their vectors are being made the message goes on; once they are there they are used."""
+    world.retriever = world.open(patience=0.05)
     world.embedder.gate.clear()
-    waiting = asyncio.create_task(world.retriever.prepare("坚果", FACTS))
-    await asyncio.wait([waiting], timeout=30)
-    assert (waiting.done(), ids(world.retriever, "坚果", FACTS)) == (True, world.by_words("坚果"))
-    world.embedder.gate.set()
     await world.retriever.prepare("坚果", FACTS)
-    assert ids(world.retriever, "坚果", FACTS)[0] == "nuts"
+    assert ids(world.retriever, "坚果", FACTS) == world.by_words("坚果")
+    world.embedder.gate.set()
+    while ids(world.retriever, "坚果", FACTS)[:1] != ["nuts"]:
+        await world.retriever.prepare("坚果", FACTS)
 
 
 async def test_closing_ends_what_goes_on_in_the_background(tmp_path: Path) -> None:

@@ -113,7 +113,11 @@ class House:
         self._begin(history, connection, "start" if reason == "start" else "resume")
         if self._ui.interactive:
             # The first Enter should not wait for an import.
-            self._warming = asyncio.create_task(self.session.model.provider.warm())
+            self._warming = asyncio.create_task(self._warm(self.session))
+
+    async def _warm(self, session: Session) -> None:
+        await session.model.provider.warm()
+        await session.memory.prepare("")
 
     async def _wanted(self) -> Found | None:
         """The session to go on with; None for a new one."""

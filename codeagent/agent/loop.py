@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from itertools import count
 from typing import cast
@@ -32,6 +32,9 @@ from codeagent.core.ports import Reply, Request, StreamItem
 from codeagent.history.history import History
 from codeagent.memory.meter import TokenMeter
 
+Compose = Callable[[str], Awaitable[str]]
+"""What was typed -> what goes to the model."""
+
 
 class Agent:
     """Asks the model and runs its tools; everything it knows is in the history."""
@@ -54,7 +57,7 @@ class Agent:
         self._meter = meter
         self._limits = limits
 
-    def run_turn(self, said: str, compose: Callable[[str], str] = scrub) -> AsyncIterator[Event]:
+    def run_turn(self, said: str, compose: Compose | None = None) -> AsyncIterator[Event]:
         """One turn for what the person typed; `compose` makes of it what goes to the model.
 
         The last event is always `TurnEnded`; failures of model, tools, network and disk end the turn, they do not
@@ -62,14 +65,14 @@ class Agent:
         """
         return self.interrupt.pump(self._turn(scrub(said), compose))
 
-    async def _turn(self, said: str, compose: Callable[[str], str]) -> AsyncGenerator[Event, None]:
+    async def _turn(self, said: str, compose: Compose | None) -> AsyncGenerator[Event, None]:
         started, step = time.perf_counter(), 0
         reason: EndReason = "done"
         failure: CodeAgentError | None = None
         try:
             # Calls are still open here when the disk refused their results at the end of the turn before.
             self.history.repair_pairs()
-            self.history.append(UserMessage(scrub(compose(said))), origin="user", said=said, new_turn=True)
+            await self._say(said, compose)
             yield TurnStarted(self.history.turn, said)
             async for event in self._steps():
                 if isinstance(event, StepStarted):
@@ -87,6 +90,14 @@ class Agent:
             if failure is None:
                 reason, failure = "failed", error
         yield TurnEnded(reason, step, time.perf_counter() - started, failure)
+
+    async def _say(self, said: str, compose: Compose | None) -> None:
+        """What was typed joins the history, also when what belongs to it cannot be found or is not waited for."""
+        text = said
+        try:
+            text = await compose(said) if compose else said
+        finally:
+            self.history.append(UserMessage(scrub(text)), origin="user", said=said, new_turn=True)
 
     async def _steps(self) -> AsyncGenerator[Event, None]:
         """Ask the model, run the tools it wants, until it only talks."""

@@ -103,8 +103,9 @@ class Session:
         """One turn for what the person typed; see `Agent.run_turn`."""
         return self.agent.run_turn(text, self._compose)
 
-    def _compose(self, said: str) -> str:
+    async def _compose(self, said: str) -> str:
         """The message for what was typed: facts that have become relevant travel at its head, or in a new prompt."""
+        await self.memory.prepare(said)
         if self._refresh is not None:
             self.history.set_prompt(self._build_prompt(said), self._refresh)
             self._refresh = None

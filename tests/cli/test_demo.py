@@ -85,7 +85,7 @@ def test_it_speaks_chinese_and_can_be_kept(environ: dict[str, str]) -> None:
     (folder,) = Path(environ["TMPDIR"]).iterdir()
     assert (process.returncode, err) == (0, b"")
     assert "“金额一律用整数分表示。”" in out.decode()
-    assert str(folder) in out.decode()
+    assert str(folder) in out.decode().replace("\n", "")
     assert "Decimal" in (folder / "till" / "money.py").read_text(encoding="utf-8")
     assert "金额一律用整数分表示。" in Home(folder / "home").facts.read_text(encoding="utf-8")
     assert len(list((folder / "home" / "history").glob("till-*/*.jsonl"))) == 1

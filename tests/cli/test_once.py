@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from codeagent.core.paths import Home
@@ -127,8 +129,17 @@ def test_a_command_that_runs_is_ended_with_the_run(environ: dict[str, str], proj
         process.send_signal(signal.SIGINT)
         process.communicate()
     assert process.returncode == 130
-    with pytest.raises(ProcessLookupError):
-        os.killpg(int((project / "pid").read_text()), 0)
+    assert _alive(int((project / "pid").read_text())) == []
+
+
+def _alive(group: int) -> list[str]:
+    """Names of the processes of a group. What has ended and waits for its parent's look is not alive."""
+    found = []
+    for process in psutil.process_iter(["name", "status"]):
+        with suppress(ProcessLookupError):
+            if os.getpgid(process.pid) == group and process.info["status"] != psutil.STATUS_ZOMBIE:
+                found.append(process.info["name"])
+    return found
 
 
 def test_the_time_is_over(environ: dict[str, str]) -> None:

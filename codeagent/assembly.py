@@ -13,8 +13,9 @@ from codeagent.agent.calls import CallRunner
 from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import Agent
+from codeagent.agent.model import Model
 from codeagent.agent.session import Session
-from codeagent.core.entries import Prompt, PromptReason
+from codeagent.core.entries import Prompt, PromptReason, Usage
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
@@ -152,7 +153,7 @@ class Assembly:
         memory.resize(budget.short_term)
         keeper = ConversationKeeper(
             memory,
-            ContextCompressor(_summarizer(connection, "compress"), self._tokens, window=budget.trigger),
+            ContextCompressor(_summarizer(connection, history, "compress"), self._tokens, window=budget.trigger),
             history,
             self._tokens,
             _now,
@@ -174,7 +175,7 @@ class Assembly:
             self._retriever(connection.embedder),
             self._loader(budget),
             ConversationHistoryCompactor(
-                _summarizer(connection),
+                _summarizer(connection, history),
                 self.estimate,
                 mode=self._settings.compaction.mode,
                 keep_turns=self._settings.compaction.keep_turns,
@@ -183,7 +184,7 @@ class Assembly:
             ),
             self._segmenter.words,
             FactBlock(budget.facts, self._tokens, _now),
-            extract=partial(extract_facts, _summarizer(connection)),
+            extract=partial(extract_facts, _summarizer(connection, history)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),
         )
@@ -244,16 +245,23 @@ class Assembly:
         )
 
 
-def _summarizer(connection: Connection, purpose: Purpose = "summary") -> Summarize:
+def _summarizer(connection: Connection, history: History, purpose: Purpose = "summary") -> Summarize:
     """Asks the model for summaries where one is set, opened for each, else the model of the session."""
-    model, small = connection.model, connection.small
+
+    def asking(model: Model) -> Summarize:
+        def spend(usage: Usage) -> None:
+            history.spend(usage, model.cost(usage), purpose)
+
+        return make_summarizer(model.provider, model.name, model.max_tokens, purpose, spend)
+
+    small = connection.small
     if small is None:
-        return make_summarizer(model.provider, model.name, model.max_tokens, purpose)
+        return asking(connection.model)
 
     async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
         model = await small()
         try:
-            ask = make_summarizer(model.provider, model.name, model.max_tokens, purpose)
+            ask = asking(model)
             return await summarize_transcript(ask, messages, instruction, room=model.budget.hard_limit)
         finally:
             await model.provider.aclose()

@@ -235,6 +235,12 @@ class History:
         self._spent = self._spent.plus(usage, cost_usd)
         self._anchor = anchor_at(self._entries, entry_id, usage)
 
+    def spend(self, usage: Usage, cost_usd: float | None, purpose: str) -> None:
+        """Keep what a request beside the conversation cost, a summary for example; filed with the newest message."""
+        newest = self._entries[-1].id if self._entries else "m0"
+        self._journal.hold(records.usage_body(newest, usage, None, cost_usd, purpose))
+        self._spent = self._spent.plus(usage, cost_usd)
+
     def rename(self, name: str) -> None:
         offset = self._journal.size
         self._journal.hold(records.body("rename", {"name": name}))

@@ -68,6 +68,8 @@ class UsageRecord:
     number: int
     usage: Usage
     cost_usd: float | None
+    purpose: str = ""
+    """What a request beside the conversation was for ("summary"): its usage says nothing about the next request."""
 
 
 # ---- times and ids -------------------------------------------------------------------------------------------------
@@ -129,7 +131,9 @@ def compaction_body(receipt: Compaction, entries: Sequence[Entry]) -> bytes:
     return body("compaction", head)[:-1] + b',"messages":[' + b",".join(pieces) + b"]}"
 
 
-def usage_body(id: str, usage: Usage, estimated: int, cost_usd: float | None) -> bytes:
+def usage_body(
+    id: str, usage: Usage, estimated: int | None, cost_usd: float | None, purpose: str | None = None
+) -> bytes:
     return body(
         "usage",
         {
@@ -139,6 +143,7 @@ def usage_body(id: str, usage: Usage, estimated: int, cost_usd: float | None) ->
             "cached_tokens": usage.cached_tokens,
             "estimated": estimated,
             "cost_usd": cost_usd,
+            "purpose": purpose,
         },
     )
 
@@ -253,7 +258,12 @@ def read_compaction(fields: Mapping[str, Any]) -> Compaction:
 def read_usage(fields: Mapping[str, Any]) -> UsageRecord:
     counts = (_need(fields, key, int) for key in ("prompt_tokens", "completion_tokens", "cached_tokens"))
     cost = _may(fields, "cost_usd", (int, float))
-    return UsageRecord(_number(fields.get("message")), Usage(*counts), None if cost is None else float(cost))
+    return UsageRecord(
+        _number(fields.get("message")),
+        Usage(*counts),
+        None if cost is None else float(cost),
+        _may(fields, "purpose", str) or "",
+    )
 
 
 def read_text(fields: Mapping[str, Any], key: str) -> str:

@@ -144,8 +144,9 @@ class _Scan:
             case "prompt":
                 self._prompt(records.parse(data))
             case "usage":
-                self.usage = records.read_usage(records.parse(data))
-                self.spent = self.spent.plus(self.usage.usage, self.usage.cost_usd)
+                reported = records.read_usage(records.parse(data))
+                self.spent = self.spent.plus(reported.usage, reported.cost_usd)
+                self.usage = self.usage if reported.purpose else reported
             case "compaction":
                 self._compaction(records.read_compaction(records.parse(data)), offset)
             case "undo":

@@ -164,7 +164,7 @@ async def test_a_disk_that_is_full_at_a_compaction_by_hand(world: World) -> None
     with full_disk(session.history.path):
         *_, last = await events(session.compact())
     assert isinstance(last, Notice)
-    assert (last.level, "cannot be written" in str(last)) == ("error", True)
+    assert "cannot be written" in str(last)
     assert messages(session) == before
     check_valid(session)
 

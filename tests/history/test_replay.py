@@ -232,6 +232,16 @@ async def test_usage_is_an_anchor_until_the_prompt_is_another(tmp_path: Path, re
     await same_after_reopening(history)
 
 
+async def test_what_a_request_beside_the_conversation_cost_is_spent_and_no_anchor(tmp_path: Path) -> None:
+    history = begin(tmp_path)
+    talk(history, 1)
+    history.report(Usage(500, 20), "m4", estimated=480, cost_usd=0.5)
+    anchor = history.anchor
+    history.spend(Usage(400, 30, 10), 0.25, "summary")
+    assert (history.anchor, history.spent) == (anchor, Spent(2, 900, 50, 10, 0.75))
+    await same_after_reopening(history)
+
+
 async def test_a_fold_and_a_rewind_drop_the_anchor(tmp_path: Path) -> None:
     history = begin(tmp_path)
     talk(history, 2)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from codeagent.core.entries import Usage
 from codeagent.core.errors import IncompleteReply
 from codeagent.core.messages import UserMessage, encode
 from codeagent.core.ports import Request
@@ -17,8 +18,10 @@ TOOLS = b'[{"type":"function"}]'
 
 
 async def test_the_request_extends_the_conversation_by_the_instruction() -> None:
-    provider = ScriptedProvider([say("not this"), summary("  All of it.\n")])
-    assert await make_summarizer(provider, "m", 500)(SAID, TOOLS, "Summarise.") == "All of it."
+    provider = ScriptedProvider([say("not this"), replace(summary("  All of it.\n"), usage=Usage(40, 3))])
+    spent: list[Usage] = []
+    assert await make_summarizer(provider, "m", 500, spend=spent.append)(SAID, TOOLS, "Summarise.") == "All of it."
+    assert spent == [Usage(40, 3)]
     assert provider.requests == [
         Request("m", [*SAID, encode(UserMessage("Summarise."))], TOOLS, max_tokens=500, purpose="summary")
     ]

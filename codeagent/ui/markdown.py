@@ -87,6 +87,8 @@ class Splitter:
     def tail(self) -> list[Block]:
         """Blocks for what is not settled yet, as they would be if the text ended here."""
         line = "".join(self._line)
+        if line and not self._continued and self._table_goes_on(line):
+            return [_table([*self._held, line])]
         return [*self._released(), *(self._blocks(line) if line else ())]
 
     def end(self) -> list[Block]:
@@ -119,8 +121,7 @@ class Splitter:
 
     def _in_table(self, line: str) -> list[Block]:
         """`line` follows a line with a bar, or a table that has begun."""
-        begins = not self._table and _DELIMITER.match(line.rstrip("\r\n")) is not None
-        if begins or (self._table and "|" in line):
+        if self._table_goes_on(line):
             self._held.append(line)
             self._table = True
             if len(self._held) < TABLE_ROWS:
@@ -130,11 +131,16 @@ class Splitter:
         blocks, self._held, self._table = self._released(), [], False
         return [*blocks, *self._whole_line(line)]
 
+    def _table_goes_on(self, line: str) -> bool:
+        """Whether `line` belongs to the table that is held, or makes one of the line that is."""
+        if self._table:
+            return "|" in line
+        return bool(self._held) and _DELIMITER.match(line.rstrip("\r\n")) is not None
+
     def _released(self) -> list[Block]:
         """The held lines as blocks."""
         if self._table and self._held:
-            source = "".join(self._held)
-            return [Block("table", source, text=source.rstrip("\n"))]
+            return [_table(self._held)]
         return [block for line in self._held for block in self._blocks(line, continued=False)]
 
     # ---- single lines ----------------------------------------------------------------------------------------------
@@ -163,6 +169,11 @@ class Splitter:
         if self._fence is not None:
             return _code(line, self._fence, continued)
         return Block("text", line, text=line.rstrip("\r\n")) if continued else _prose(line)
+
+
+def _table(lines: list[str]) -> Block:
+    source = "".join(lines)
+    return Block("table", source, text=source.rstrip("\n"))
 
 
 def _code(line: str, fence: _Fence, continued: bool) -> Block:

@@ -185,3 +185,11 @@ def test_code_keeps_its_colours_from_line_to_line() -> None:
 def test_a_narrow_table_becomes_records() -> None:
     table = "| name | size | what | more |\n|---|---|---|---|\n| a | 1 | 中文说明 | y |\n"
     assert text_of(markdown_rows(table, 24)).split("\n") == ["name: a", "size: 1", "what: 中文说明", "more: y"]
+
+
+def test_a_table_ends_with_the_text_newline_or_not() -> None:
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
+    assert _blocks(table, []) == [Block("table", table, table)]
+    assert markdown_rows(table, 40) == markdown_rows(f"{table}\n", 40)
+    assert _blocks("| a |\n|---|", []) == [Block("table", "| a |\n|---|", "| a |\n|---|")]
+    assert [block.kind for block in _blocks("| a |\n|---|\n| 1 |\nafter", [])] == ["table", "text"]

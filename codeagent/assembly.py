@@ -52,6 +52,7 @@ from codeagent.prompting.prompt import Environment, build_prompt, environment_se
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
 from codeagent.settings import Settings, Trust
+from codeagent.tasks import TATTOO, make_task_keeper, make_task_memory
 from codeagent.text.segment import Segmenter
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
@@ -102,8 +103,7 @@ class Assembly:
         """A session around `history`; its prompt is built for the first message, with `reason`."""
         model = connection.model
         meter = TokenMeter(self.estimate, self._calibration, connection.place, anchored=self._settings.memory.anchor)
-        keeper = self._keeper(history, connection, bench.conversation)
-        memory = self._memory(history, connection, keeper)
+        memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
 
         def prompt(said: str) -> Prompt:
             return self._prompt(memory, bench.toolbox.schemas, said)
@@ -117,6 +117,7 @@ class Assembly:
                 files=bench.files,
                 archive=bench.archive,
                 facts=memory,
+                task=memory.task,
                 jobs=bench.jobs,
                 ui=self._ui,
                 said=said,
@@ -131,8 +132,11 @@ class Assembly:
             history, memory, meter, model.budget, prompt, retry_after=self._settings.compaction.retry_after
         )
         limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
-        calls = CallRunner(bench.toolbox, history, context, preface)
-        agent = Agent(history, model, calls, guard, meter, limits)
+        keeper = make_task_keeper(
+            self._options, self._project, self._settings, memory.task, history, meter, bench.toolbox, self._notices
+        )
+        calls = CallRunner(bench.toolbox, history, context, preface, keeper.after)
+        agent = Agent(history, model, calls, guard, meter, limits, keeper)
         return Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, refresh=reason)
 
     def _permissions(self, archive: SessionArchive) -> Permissions:
@@ -144,7 +148,7 @@ class Assembly:
             readable=(archive.folder,),
             allow=parse_rules(rules.allow),
             ask=parse_rules(rules.ask),
-            deny=parse_rules(rules.deny),
+            deny=(*parse_rules(rules.deny), TATTOO),
         )
 
     def _keeper(self, history: History, connection: Connection, memory: ConversationMemory) -> ConversationKeeper:
@@ -184,6 +188,7 @@ class Assembly:
             ),
             self._segmenter.words,
             FactBlock(budget.facts, self._tokens, _now),
+            make_task_memory(self._options, self._project, self._settings, _now),
             extract=partial(extract_facts, _summarizer(connection, history)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),
@@ -223,6 +228,7 @@ class Assembly:
     def _prompt(self, memory: MemoryManager, schemas: bytes, said: str) -> Prompt:
         own, added = self._options.system_prompt, self._options.append_system_prompt
         sections = [
+            memory.task.section(),
             Section("system", own, order=0) if own is not None else system_section(),
             Section("appended", added, order=APPENDED) if added else None,
             memory.project_section(),
@@ -230,7 +236,7 @@ class Assembly:
             memory.facts_section(said),
         ]
         self._notices += memory.notices()
-        return Prompt(build_prompt(sections), schemas)
+        return Prompt(build_prompt(sections), schemas, memory.task.digest)
 
     def _environment(self) -> Environment:
         git = git_state(self._project)

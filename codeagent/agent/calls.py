@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codeagent.core.events import Event, ToolFinished, ToolProgress, ToolStarted
@@ -17,6 +17,12 @@ from codeagent.history.history import History
 from codeagent.tools.toolbox import Toolbox
 
 STOPPED = ToolResult(INTERRUPTED, failed=True, summary="interrupted")
+
+
+async def _nothing(call: ToolCall, result: ToolResult) -> Sequence[str]:
+    return ()
+
+
 CUT = ToolResult(
     "This call was cut off by the length limit of the reply and was not run. Send it again in smaller parts: "
     "for example write the first part of a file, then add to it with edit_file.",
@@ -35,6 +41,8 @@ class CallRunner:
     """The world for the next calls, made anew for each reply."""
     preface: Callable[[str], str] = lambda path: ""
     """What stands at the head of the first result about a path: instructions that hold there."""
+    after: Callable[[ToolCall, ToolResult], Awaitable[Sequence[str]]] = _nothing
+    """What joins at the end of a result: what hooks say of it, task memory where it is due."""
 
     async def run(self, calls: Sequence[ToolCall], cut: frozenset[str]) -> AsyncGenerator[Event, None]:
         """Run `calls`; those in `cut` are answered without running. Events come as things happen."""
@@ -112,8 +120,12 @@ class CallRunner:
                     progress=lambda text: queue.put_nowait(ToolProgress(call.id, text)),
                 ),
             )
-        event = ToolFinished(call, self.toolbox.title(call), result, time.perf_counter() - started)
-        queue.put_nowait((place, event))
+        seconds, texts = time.perf_counter() - started, [result.text]
+        try:
+            texts += await self.after(call, result)
+        finally:  # An interruption here comes too late for the call: it is done.
+            result = replace(result, text="\n\n".join(texts))
+            queue.put_nowait((place, ToolFinished(call, self.toolbox.title(call), result, seconds)))
 
     def _stopped(self, call: ToolCall, seconds: float) -> ToolFinished:
         return ToolFinished(call, self.toolbox.title(call), STOPPED, seconds)

@@ -14,9 +14,11 @@ from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
 from codeagent.agent.model import Model
 from codeagent.agent.steering import Interrupt, Steering
+from codeagent.agent.task import TaskKeeper
 from codeagent.core.entries import Spent
 from codeagent.core.errors import CodeAgentError, ContextOverflow, IncompleteReply, LimitReached
 from codeagent.core.events import (
+    Compacted,
     EndReason,
     Event,
     Replied,
@@ -47,12 +49,14 @@ class Agent:
         guard: HistoryGuard,
         meter: TokenMeter,
         limits: Limits,
+        keeper: TaskKeeper,
     ) -> None:
         self.history = history
         self.model = model
         self.guard = guard
         self.steering = Steering()
         self.interrupt = Interrupt()
+        self.keeper = keeper
         self._calls = calls
         self._meter = meter
         self._limits = limits
@@ -106,13 +110,15 @@ class Agent:
             for notice in self._limits.check(step, self.history.spent, before):
                 yield notice
             before = self.history.spent
-            async for event in self.guard.maybe_compact_history():
+            async for event in self.compacting(self.guard.maybe_compact_history()):
                 yield event
             replied = None
             async for event in self._ask(step):
                 replied = event
                 yield event
             assert isinstance(replied, Replied)
+            for notice in await self.keeper.foreign():
+                yield notice
             async for event in self._calls.run(replied.message.calls, replied.cut):
                 yield event
             for text in (steered := self.steering.take()):
@@ -121,6 +127,13 @@ class Agent:
             if not replied.message.calls and not steered:
                 self._demand_whole(replied.truncated)
                 return
+
+    async def compacting(self, events: AsyncIterator[Event]) -> AsyncGenerator[Event, None]:
+        """The events of the guard; what belongs to a compaction follows it."""
+        async for event in events:
+            yield event
+            if isinstance(event, Compacted):
+                await self.keeper.compacted(event.receipt)
 
     async def _ask(self, step: int) -> AsyncGenerator[Event, None]:
         """One model call, whose last event is `Replied`; an answer of nothing at all is asked for once more."""
@@ -141,7 +154,7 @@ class Agent:
                 yield event
         except ContextOverflow:
             before = self.history.tokens
-            async for event in self.guard.compact():
+            async for event in self.compacting(self.guard.compact()):
                 yield event
             if self.history.tokens >= before:
                 raise
@@ -193,10 +206,12 @@ class Agent:
         """
         empty = not reply.message.calls and not reply.message.text.strip()
         entry = self.history.entries[-1] if empty else self.history.append(reply.message, origin="model")
+        anchor = self.history.anchor
         if reply.usage is not None:
-            anchor, cost = self.history.anchor, self.model.cost(reply.usage)
+            cost = self.model.cost(reply.usage)
             self.history.report(reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=cost)
             self._meter.learn(anchor, self.history)
+        self.keeper.replied(reply.usage, grown=anchor is not None)
         if empty:
             self._demand_whole(reply.cut)
             return None

@@ -106,12 +106,13 @@ class Session:
     async def _compose(self, said: str) -> str:
         """The message for what was typed: facts that have become relevant travel at its head, or in a new prompt."""
         await self.memory.prepare(said)
+        head = await self.agent.keeper.opening(fresh=self._refresh is not None)
         if self._refresh is not None:
             self.history.set_prompt(self._build_prompt(said), self._refresh)
             self._refresh = None
-            return said
-        recalled = self.memory.recall(said)
-        return f"{recalled.text}\n\n{said}" if recalled.text else said
+        elif recalled := self.memory.recall(said).text:
+            head.append(recalled)
+        return "\n\n".join((*head, said))
 
     def interrupt(self) -> None:
         """Stop the running turn; its last event says so."""
@@ -129,7 +130,7 @@ class Session:
         compacted = False
         try:
             self.history.repair_pairs()
-            async for event in self.agent.guard.compact(force=True, focus=focus):
+            async for event in self.agent.compacting(self.agent.guard.compact(force=True, focus=focus)):
                 compacted = compacted or isinstance(event, Compacted)
                 yield event
         except asyncio.CancelledError:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from codeagent.core.ports import Archive, FactStore, Files, Jobs
+    from codeagent.core.task import TaskBoard
     from codeagent.core.ui import UI
 
 Kind = Literal["read", "edit", "run", "memory"]
@@ -83,6 +84,7 @@ class ToolContext:
     files: Files
     archive: Archive
     facts: FactStore
+    task: TaskBoard
     jobs: Jobs
     ui: UI
     said: str = ""

@@ -26,6 +26,7 @@ from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock, candidates, find
 from codeagent.memory.retriever import Retriever
 from codeagent.memory.short_term import MemoryEntry
+from codeagent.memory.task import TaskMemory
 
 
 class MemoryManager:
@@ -39,6 +40,7 @@ class MemoryManager:
         compactor: ConversationHistoryCompactor,
         words: Words,
         block: FactBlock,
+        task: TaskMemory,
         *,
         extract: Callable[[HistoryView], Awaitable[list[Proposal]]],
         conversation: ConversationKeeper | None = None,
@@ -52,6 +54,7 @@ class MemoryManager:
         self._compactor = compactor
         self._words = words
         self._block = block
+        self.task = task
         self._extract = extract
         self.conversation = conversation
         self._session = session
@@ -70,7 +73,9 @@ class MemoryManager:
     ) -> Saved:
         """Keep a fact. Raises StoreError when it cannot be written."""
         session, turn = self._session()
-        return self._long_term.save(content, scope=scope, type=type, key=key, source=Source(by, session, turn, quote))
+        saved = self._long_term.save(content, scope=scope, type=type, key=key, source=Source(by, session, turn, quote))
+        self.task.audit.log("save", f"fact {saved.id} {saved.state} at the word of {by}, {len(content)} characters")
+        return saved
 
     def intends(self, said: str, content: str) -> bool:
         """Whether the message as typed asks to remember this fact."""
@@ -153,7 +158,7 @@ class MemoryManager:
 
     def notices(self) -> tuple[Notice, ...]:
         """What the person should know about files of memory, each told once."""
-        return self._long_term.notices() + self._loader.notices()
+        return self._long_term.notices() + self._loader.notices() + self.task.notices()
 
     def _earlier(self) -> Sequence[MemoryEntry]:
         return self.conversation.outside() if self.conversation else ()
@@ -162,3 +167,4 @@ class MemoryManager:
         if self.conversation:
             await self.conversation.aclose()
         await self._retriever.aclose()
+        self.task.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 from codeagent.core.events import Notice
 from codeagent.core.paths import FOLDER, Home, Project
 from codeagent.core.sections import Section
+from codeagent.memory.decoding import decode
 from codeagent.memory.imports import find_imports
 
 CHARACTERS = 24_000
@@ -143,7 +144,7 @@ class ProjectMemoryLoader:
         except OSError as error:
             self._tell("{path} cannot be read: {error}.", path=path, error=error.strerror or error)
             return None
-        text = _decode(data[:_READ])
+        text = decode(data[:_READ])
         if text is None:
             self._tell("{path} is not text and is left out.", path=path)
             return None
@@ -204,18 +205,3 @@ def _files(folder: Path) -> list[Path]:
     if not own.is_file():
         own = folder / "AGENTS.md"
     return [path for path in (own, hidden, folder / "CODEAGENT.local.md") if path.is_file()]
-
-
-def _decode(data: bytes) -> str | None:
-    """Text in UTF-8, UTF-16 with a mark, or GB18030; None for what is no text. A last character may be cut in two."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "ignore")
-    if b"\0" in data:
-        return None
-    for encoding in ("utf-8-sig", "gb18030"):
-        for end in range(4):
-            try:
-                return data[: len(data) - end].decode(encoding)
-            except UnicodeDecodeError:
-                continue
-    return None

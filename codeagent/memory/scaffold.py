@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 from codeagent.core.paths import Project
+from codeagent.memory.folder import ready
 from codeagent.memory.survey import Survey, survey
 
 LOCAL = "CODEAGENT.local.md"
-_IGNORED = "log/\n*.local.*\n*.lock\n"
 _TASK_FILES = ("tattoo.md", "snapshot.md", "notes.md")
 _COMMANDS = 24
 
@@ -68,10 +68,8 @@ class Scaffold:
 
     def take_over(self, paths: tuple[Path, ...]) -> None:
         """Copy `paths` into the project's memory folder; the originals stay. Raises OSError."""
-        (self._folder / "memory").mkdir(parents=True, exist_ok=True)
-        ignore = self._folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text(_IGNORED, encoding="utf-8", newline="\n")
+        ready(self._folder)
+        (self._folder / "memory").mkdir(exist_ok=True)
         for path in paths:
             shutil.copyfile(path, self._ours(path.name))
 

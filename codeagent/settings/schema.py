@@ -41,6 +41,15 @@ class MemorySettings(_Table):
     """Count from what the endpoint reported last, and estimate only what came after it."""
     compression_trigger_ratio: PositiveFloat = Field(default=0.8, le=1)
     """Share of the short-term budget from which on it is compressed; under 0.5 acts as 0.5."""
+    git_commit: bool = False
+    """Commit each change of task memory by itself, where the project is a repository."""
+
+
+class TaskMemorySettings(_Table):
+    reload_every: PositiveInt = 20
+    """Turns or steps, whichever comes first, after which task memory is sent again."""
+    remind: Literal["stale", "every_message", "never"] = "stale"
+    """When an edit finds the snapshot old; with every message; never."""
 
 
 class CompactionSettings(_Table):
@@ -115,6 +124,7 @@ class Settings(BaseSettings):
     theme: Literal["default", "light", "plain"] = "default"
     memory: MemorySettings = MemorySettings()
     compaction: CompactionSettings = CompactionSettings()
+    task_memory: TaskMemorySettings = TaskMemorySettings()
     shell: ShellSettings = ShellSettings()
     permissions: PermissionSettings = PermissionSettings()
     ui: UiSettings = UiSettings()

@@ -72,15 +72,22 @@ class Trust:
 
 
 def fingerprint(project: Project) -> str:
-    """Digest of the names and contents of the project's configuration files."""
+    """Digest of the names and contents of the project's configuration files and hooks."""
     digest = hashlib.sha256()
-    for name in PROJECT_FILES:
+    for name in (*PROJECT_FILES, *_hooks(project)):
         try:
             content = (project.folder / name).read_bytes()
         except OSError:
             continue
-        digest.update(f"{name} {len(content)}\n".encode() + content)
+        digest.update(f"{name} {len(content)}\n".encode("utf-8", "surrogateescape") + content)
     return digest.hexdigest()
+
+
+def _hooks(project: Project) -> list[str]:
+    try:
+        return sorted(f"hooks/{path.name}" for path in (project.folder / "hooks").iterdir())
+    except OSError:
+        return []
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -9,7 +9,7 @@ from codeagent.core.paths import Home
 from codeagent.settings import known_keys, load_settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / ".code-agent-cli.example" / "config.toml"
-SETTING = re.compile(r"# ((?:[a-z_]+ = .+)|(?:\[\[?[a-z]+\]\]?))$")
+SETTING = re.compile(r"# ((?:[a-z_]+ = .+)|(?:\[\[?[a-z_]+\]\]?))$")
 
 
 def uncommented() -> str:

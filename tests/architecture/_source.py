@@ -15,7 +15,7 @@ LAYERS = [
     {"agent"},
     {"commands"},
     {"ui", "acp"},
-    {"app", "settings", "options", "workspace", "endpoints", "assembly", "locale"},
+    {"app", "settings", "options", "workspace", "endpoints", "assembly", "tasks", "locale"},
     {"cli", "__main__"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}

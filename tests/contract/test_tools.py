@@ -26,6 +26,7 @@ PROMISED = {
     "shell": ["command", "timeout", "background", "description", "cwd"],
     "shell_job": ["action", "id", "wait"],
     "save_memory": ["content", "scope", "type", "key"],
+    "update_task": ["section", "content"],
 }
 
 

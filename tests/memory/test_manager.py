@@ -19,6 +19,7 @@ from codeagent.memory.manager import MemoryManager
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
 from codeagent.memory.retriever import KeywordRetriever
+from tests.memory._task import task_memory
 from tests.memory._world import Clock, Summariser, Talk, counted_ids, split
 
 
@@ -45,6 +46,7 @@ class World:
             ConversationHistoryCompactor(self.summariser, estimate_classes),
             split,
             FactBlock(self.budget.facts, estimate_tokens, self.clock),
+            task_memory(self.root, self.root / "home", now=self.clock),
             extract=partial(extract_facts, self.summariser),
             session=lambda: ("s1", turn),
         )

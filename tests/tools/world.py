@@ -11,6 +11,7 @@ from typing import Any
 
 from codeagent.core.messages import ToolCall
 from codeagent.core.ports import Saved, Verdict
+from codeagent.core.task import Updated
 from codeagent.core.tools import Action, ToolContext, ToolResult
 from codeagent.core.ui import Answer, Question, Row, Shown
 from codeagent.tools.files import FileLedger
@@ -42,6 +43,17 @@ class Facts:
 
     def intends(self, said: str, content: str) -> bool:
         return "remember" in said
+
+
+@dataclass
+class Board:
+    """Implements `ports.TaskBoard`: keeps what it is told."""
+
+    updates: list[tuple[str, str]] = field(default_factory=list)
+
+    async def update(self, section: str, content: str) -> Updated:
+        self.updates.append((section, content))
+        return Updated("Written.")
 
 
 @dataclass
@@ -88,6 +100,7 @@ class World:
     toolbox: Toolbox
     gate: Gate
     facts: Facts
+    board: Board
     person: Person
     jobs: JobTable
     calls: int = 0
@@ -113,7 +126,7 @@ def make_world(
 ) -> World:
     top = Path(os.path.realpath(top)) / "项目"
     top.mkdir()
-    gate, facts, person, jobs = Gate(), Facts(), Person(), JobTable(timeout=timeout)
+    gate, facts, board, person, jobs = Gate(), Facts(), Board(), Person(), JobTable(timeout=timeout)
     ctx = ToolContext(
         cwd=top,
         roots=(top,),
@@ -121,9 +134,10 @@ def make_world(
         files=FileLedger(),
         archive=Folder(top.parent / "archive"),
         facts=facts,
+        task=board,
         jobs=jobs,
         ui=person,
         said=said,
         progress=progress,
     )
-    return World(top, ctx, Toolbox(builtin_tools(), gate), gate, facts, person, jobs)
+    return World(top, ctx, Toolbox(builtin_tools(), gate), gate, facts, board, person, jobs)

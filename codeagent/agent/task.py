@@ -1,0 +1,171 @@
+"""Keeping task memory before the model: when it is read anew, when it is sent again, when the model is reminded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from codeagent.core.entries import Compaction, Usage
+from codeagent.core.events import Notice
+from codeagent.core.messages import ToolCall, ToolMessage, UserMessage
+from codeagent.core.tools import ToolResult
+from codeagent.extensions.hooks import Hooked, HookEvent, Hooks
+from codeagent.history.history import History
+from codeagent.memory.meter import TokenMeter
+from codeagent.memory.task import TaskMemory
+
+Remind = Literal["stale", "every_message", "never"]
+
+STALE = 600.0
+"""Seconds after which an edit makes a snapshot old."""
+SHRUNK = 0.6
+"""A context that is reported smaller than this share of what it was has been cut by somebody else."""
+
+
+class TaskKeeper:
+    """Follows one session; all that it adds travels in the newest message (law 2)."""
+
+    def __init__(
+        self,
+        task: TaskMemory,
+        hooks: Hooks,
+        history: History,
+        meter: TokenMeter,
+        tell: Callable[[Notice], object],
+        *,
+        edits: Callable[[str], bool],
+        reload_every: int = 20,
+        remind: Remind = "stale",
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`tell` takes what the person should know, `edits` says whether a tool of that name changes files."""
+        self._task = task
+        self._hooks = hooks
+        self._history = history
+        self._meter = meter
+        self._tell = tell
+        self._edits = edits
+        self._every = reload_every
+        self._remind = remind
+        self._now = now
+        self._turns = self._steps = 0
+        self._sendings = 0
+        self._cut = False
+        self._last: Usage | None = None
+        self._fall: tuple[int, int] | None = None
+        self._reminded: float | None = None
+        self._waiting: list[str] = []
+
+    async def opening(self, *, fresh: bool) -> list[str]:
+        """What stands at the head of a user message: what the hooks print, and task memory where it is due.
+
+        `fresh`: the prompt is about to be rebuilt and will hold it.
+        """
+        texts = [*self._take_waiting(), await self._hook("pre_task")]
+        self._task.load()
+        self._count(turns=1)
+        if not fresh and (self._task.block != self._task.sent or self._due() or self._remind == "every_message"):
+            texts.append(self._again())
+        self._news()
+        return [text for text in texts if text]
+
+    async def after(self, call: ToolCall, result: ToolResult) -> list[str]:
+        """What stands at the end of a tool's result: hooks after an edit, a reminder, task memory where it is due."""
+        texts = self._take_waiting()
+        if not result.failed and result.about and self._edits(call.name):
+            texts += [await self._hook("post_edit", file=result.about), self._reminder()]
+        if self._due():
+            self._task.load()
+            texts.append(self._again())
+        self._news()
+        return [text for text in texts if text]
+
+    async def compacted(self, receipt: Compaction) -> None:
+        """The history was folded and the prompt rebuilt."""
+        before, after = receipt.tokens_before, receipt.tokens_after
+        self._task.audit.log("compaction", f"{receipt.id}, rung {receipt.rung}: {before} -> {after} tokens")
+        self._last = None
+        await self._say_compacted(before, after)
+
+    def replied(self, usage: Usage | None, *, grown: bool) -> None:
+        """A reply came; `grown`: since the one before, the history has only been added to."""
+        self._count(steps=1)
+        if usage is None:
+            return
+        before = self._last.prompt_tokens if self._last is not None and grown else 0
+        if usage.prompt_tokens < before * SHRUNK:
+            self._fall = (before, usage.prompt_tokens)
+        self._last = usage
+
+    async def foreign(self) -> Sequence[Notice]:
+        """What to say when somebody else has cut the context; the next message then brings task memory again."""
+        if self._fall is None:
+            return ()
+        (before, after), self._fall = self._fall, None
+        self._cut = True
+        self._task.audit.log("shrink", f"{before} -> {after} tokens without a compaction of ours")
+        await self._say_compacted(before, after)
+        told = "The context was cut outside: the endpoint counted {after:,} tokens after {before:,}."
+        if self._task.load():
+            told += " Task memory is sent again."
+        return (Notice(told, {"before": before, "after": after}, "warning"),)
+
+    async def _say_compacted(self, before: int, after: int) -> None:
+        text = await self._hook("on_compact", tokens_before=before, tokens_after=after)
+        if not text:
+            return
+        # A message of its own is no trouble behind a tool's result; two of the user in a row would be.
+        if isinstance(self._history.entries[-1].message, ToolMessage):
+            self._history.append(UserMessage(text), origin="hook")
+        else:
+            self._waiting.append(text)
+
+    async def _hook(self, event: HookEvent, **about: object) -> str:
+        size = self._meter.request(self._history)
+        hooked: Hooked = await self._hooks.run(event, context=size, session=self._history.session.id, **about)
+        for notice in hooked.notices:
+            self._tell(notice)
+            self._task.audit.log("hook", f"{event}: {notice}")
+        if hooked.text:
+            self._task.audit.log("hook", f"{event}: {len(hooked.text)} characters")
+        return hooked.text
+
+    def _reminder(self) -> str:
+        """Once for each state of the snapshot: phases are noted, not edits."""
+        changed = self._task.snapshot_time()
+        if self._remind == "never" or changed is None or changed == self._reminded:
+            return ""
+        age = self._now() - changed
+        if age < STALE:
+            return ""
+        self._reminded = changed
+        return (
+            f"[Reminder: the task snapshot is {age / 60:.0f} minutes old. If a phase was finished or begun since, "
+            "record it with update_task; if not, just go on.]"
+        )
+
+    def _again(self) -> str:
+        self._cut = False
+        self._turns = self._steps = 0
+        return self._task.again()
+
+    def _due(self) -> bool:
+        self._count()
+        return self._cut or max(self._turns, self._steps) >= self._every
+
+    def _count(self, *, turns: int = 0, steps: int = 0) -> None:
+        """Turns and steps since the block was last sent, by whomever."""
+        if self._task.sendings != self._sendings:
+            self._sendings = self._task.sendings
+            self._turns = self._steps = 0
+        self._turns += turns
+        self._steps += steps
+
+    def _take_waiting(self) -> list[str]:
+        waiting, self._waiting = self._waiting, []
+        return waiting
+
+    def _news(self) -> None:
+        for notice in self._task.notices():
+            self._tell(notice)

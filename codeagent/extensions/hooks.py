@@ -1,0 +1,142 @@
+"""Hooks: executables of a project that run at certain moments and whose output joins the model's context."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from codeagent.core.display import plain
+from codeagent.core.events import Notice
+from codeagent.core.messages import encode_json, scrub
+from codeagent.core.paths import Project
+
+HookEvent = Literal["pre_task", "post_edit", "on_compact"]
+
+SECONDS = 30.0
+OUTPUT = 8_000
+"""Characters of one hook's output that join the context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooked:
+    """What the hooks of one moment gave: text for the model ("" for none), news for the person."""
+
+    text: str = ""
+    notices: tuple[Notice, ...] = ()
+
+
+class Hooks:
+    """Runs `.code-agent-cli/hooks/<event>` and `<event>.<ending>`, one after the other, by name."""
+
+    def __init__(
+        self, project: Project, environ: Mapping[str, str], trusted: Callable[[], bool], *, seconds: float = SECONDS
+    ) -> None:
+        """`trusted` is asked before each run: a hook that has changed since is not run."""
+        self._project = project
+        self._environ = environ
+        self._trusted = trusted
+        self._seconds = seconds
+        self._told: set[str] = set()
+
+    async def run(self, event: HookEvent, *, context: int, **about: Any) -> Hooked:
+        """Run the hooks of `event`; `about` is what they read as JSON, `context` the tokens in use. Never raises."""
+        paths = self._paths(event)
+        if not paths:
+            return Hooked()
+        if not self._trusted():
+            return Hooked("", self._once("The hooks of this folder are not run until you trust it.", {}))
+        given = encode_json({"event": event, "project": str(self._project.top), **about})
+        texts: list[str] = []
+        notices: list[Notice] = []
+        for path in paths:
+            if not os.access(path, os.X_OK):
+                notices += self._once("The hook {name} is not executable and was not run.", {"name": path.name})
+                continue
+            text, trouble = await self._one(path, given, context)
+            if trouble:
+                notices.append(Notice("The hook {name} {trouble}.", {"name": path.name, "trouble": trouble}, "warning"))
+            if text:
+                texts.append(f"[Output of the project's hook {path.name}]\n{text}")
+        return Hooked("\n\n".join(texts), tuple(notices))
+
+    def _paths(self, event: str) -> list[Path]:
+        try:
+            found = sorted(path for path in (self._project.folder / "hooks").iterdir() if path.is_file())
+        except OSError:
+            return []
+        return [path for path in found if path.name == event or path.name.startswith(f"{event}.")]
+
+    def _once(self, message: str, arguments: Mapping[str, object]) -> tuple[Notice, ...]:
+        notice = Notice(message, arguments, "warning")
+        if str(notice) in self._told:
+            return ()
+        self._told.add(str(notice))
+        return (notice,)
+
+    async def _one(self, path: Path, given: bytes, context: int) -> tuple[str, str]:
+        """What one hook prints, bounded, and what went wrong with it ("" for nothing)."""
+        try:
+            child = await asyncio.create_subprocess_exec(
+                str(path),
+                cwd=self._project.top,
+                env={**self._environ, "AGENT_CONTEXT_LEN": str(context)},
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return "", f"could not be run: {error.strerror or error}"
+        got = bytearray()
+        trouble = ""
+        try:
+            await asyncio.wait_for(_talk(child, given, got), self._seconds)
+        except TimeoutError:
+            trouble = f"was stopped after {self._seconds:g} seconds"
+        finally:
+            # Also what it left running in the background.
+            _kill(child.pid)
+            await child.wait()
+        if not trouble and child.returncode:
+            trouble = f"failed with exit code {child.returncode}"
+        text = plain(scrub(got.decode("utf-8", "replace"))).strip()
+        return (text if len(text) <= OUTPUT else f"{text[:OUTPUT]}\n[The rest of the output is left out.]"), trouble
+
+
+async def _talk(child: asyncio.subprocess.Process, given: bytes, got: bytearray) -> None:
+    """Give it its input and take its output, of which no more is kept than may be needed, until it ends."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with contextlib.suppress(OSError):  # it need not read
+        child.stdin.write(given)
+        await child.stdin.drain()
+        child.stdin.close()
+    exiting = asyncio.create_task(child.wait())
+    reading = asyncio.create_task(_read(child.stdout, got))
+    try:
+        await asyncio.wait({exiting, reading}, return_when=asyncio.FIRST_COMPLETED)
+        # A process left in the background may hold the output open; what came until now is enough.
+        await asyncio.wait({exiting})
+        await asyncio.wait({reading}, timeout=0.2)
+    finally:
+        exiting.cancel()
+        reading.cancel()
+
+
+async def _read(stream: asyncio.StreamReader, got: bytearray) -> None:
+    while data := await stream.read(65_536):
+        got += data[: max(0, 4 * OUTPUT + 4 - len(got))]
+
+
+def _kill(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(group, signal.SIGKILL)
+        else:
+            os.kill(group, signal.SIGTERM)

@@ -1,0 +1,203 @@
+"""Task memory as text: sections of a snapshot, rules and notes; edits that keep what a person wrote. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from codeagent.core.task import TaskPart as Part
+
+HEADINGS: dict[Part, tuple[str, str]] = {
+    "goal": ("Goal", "目标"),
+    "done": ("Done", "已完成"),
+    "in_progress": ("In progress", "进行中"),
+    "open": ("Open", "待办"),
+    "decisions": ("Key decisions", "关键决策"),
+}
+"""Of each part in English and Chinese, in the order of a snapshot."""
+_NAMES: dict[str, Part] = {
+    **{name.lower(): part for part, names in HEADINGS.items() for name in names},
+    "goals": "goal", "task": "goal", "任务目标": "goal", "任务": "goal", "completed": "done", "完成": "done",
+    "doing": "in_progress", "正在进行": "in_progress", "todo": "open", "to do": "open", "pending": "open",
+    "next": "open", "next steps": "open", "未完成": "open", "待处理": "open", "待办事项": "open", "下一步": "open",
+    "decisions": "decisions", "决策": "decisions", "关键决定": "decisions", "决定": "decisions",
+}  # fmt: skip
+_HEADING = re.compile(r"(#{1,6})\s+(.+?)[\s#]*")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_CHINESE = re.compile("[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    line: int
+    level: int
+    part: Part | None
+
+
+def section(text: str, part: Part) -> str:
+    """What stands under the headings of `part`, without comments."""
+    lines = text.split("\n")
+    bodies = ("\n".join(lines[start:end]) for start, end in _spans(text, part))
+    return "\n".join(body for body in map(_bare, bodies) if body)
+
+
+def items(body: str) -> list[str]:
+    """The points of a list, without their marks; a line without one goes on with the point before, or is its own."""
+    found: list[str] = []
+    marked = False
+    for line in _bare(body).split("\n"):
+        bullet = _BULLET.match(line.strip())
+        if bullet and (not line[:1].isspace() or not marked):
+            marked = True
+            found.append(line.strip()[bullet.end() :].strip())
+        elif line.strip() and marked and line[:1].isspace():
+            found[-1] += f"\n{line.strip()}"
+        elif line.strip() and not _HEADING.fullmatch(line):
+            found.append(line.strip())
+    return [item for item in found if item]
+
+
+def rules(text: str) -> list[str]:
+    """The lines of a tattoo that say something."""
+    return [line.strip() for line in _bare(text).split("\n") if line.strip() and not _HEADING.fullmatch(line.strip())]
+
+
+def constraints(text: str) -> str:
+    """A tattoo as it is sent: whole, but for comments, the title and empty lines."""
+    lines = (line.rstrip() for line in _bare(text).split("\n"))
+    return "\n".join(line for line in lines if line and not line.startswith("# "))
+
+
+def harmless(content: str) -> str:
+    """`content` without what would make headings or comments of it."""
+    return re.sub(r"^#+\s+", "", content.replace("<!--", "<! --").replace("\r\n", "\n"), flags=re.MULTILINE)
+
+
+def same(one: str) -> str:
+    """What two points share that mean the same to a reader: case, blanks and marks aside."""
+    return " ".join(one.casefold().split()).strip(" .。;；!！`*_")
+
+
+def replace(text: str, part: Part, content: Sequence[str]) -> str:
+    """`text` with `content` in the place of what stands under `part`; comments there stay."""
+    spans = list(_spans(text, part))
+    if not spans:
+        return _insert(text, part, _written(part, content))
+    lines = text.split("\n")
+    for start, end in reversed(spans[1:]):
+        lines[start:end] = _comments(lines[start:end])
+    start, end = spans[0]
+    lines[start:end] = [*_comments(lines[start:end]), *_written(part, content), *_blanks(lines[start:end])]
+    return "\n".join(lines)
+
+
+def add(text: str, part: Part, content: Sequence[str]) -> str:
+    """`text` with those of `content` under `part` that are not there yet."""
+    there = {same(item) for item in items(section(text, part))}
+    new = _written(part, [item for item in content if same(item) not in there])
+    spans = list(_spans(text, part))
+    if not new:
+        return text
+    if not spans:
+        return _insert(text, part, new)
+    lines = text.split("\n")
+    start, end = spans[-1]
+    place = end - len(_blanks(lines[start:end]))
+    lines[place:place] = new
+    return "\n".join(lines)
+
+
+def remove(text: str, part: Part, content: Iterable[str]) -> str:
+    """`text` without the points of `content` under `part`."""
+    gone = {same(item) for item in content}
+    lines = text.split("\n")
+    dropped: set[int] = set()
+    for start, end in _spans(text, part):
+        dropping = False
+        for place in range(start, end):
+            line = lines[place]
+            if bullet := _BULLET.match(line):
+                dropping = same(line[bullet.end() :]) in gone
+            elif not line[:1].isspace():
+                dropping = False
+            if dropping:
+                dropped.add(place)
+    return "\n".join(line for place, line in enumerate(lines) if place not in dropped)
+
+
+def append(text: str, content: Sequence[str]) -> str:
+    """`text` with `content` as points at its end."""
+    return f"{text.rstrip(chr(10))}\n{chr(10).join(_listed(content))}\n".lstrip("\n")
+
+
+def chinese(text: str) -> bool:
+    """Whether what a person reads there is Chinese; comments do not count."""
+    return _CHINESE.search(_bare(text)) is not None
+
+
+def _spans(text: str, part: Part) -> Iterator[tuple[int, int]]:
+    """(first line, line behind the last) of what belongs to `part`."""
+    headings = list(_headings(text))
+    total = text.count("\n") + 1
+    for place, heading in enumerate(headings):
+        if heading.part == part:
+            later = headings[place + 1 :]
+            ends = (other.line for other in later if other.part is not None or other.level <= heading.level)
+            yield heading.line + 1, next(ends, total)
+
+
+def _headings(text: str) -> Iterator[_Heading]:
+    fenced = False
+    masked = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    for number, line in enumerate(masked.split("\n")):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and (found := _HEADING.fullmatch(line.rstrip())):
+            yield _Heading(number, len(found[1]), _part(found[2]))
+
+
+def _part(title: str) -> Part | None:
+    latin = " ".join(re.findall("[a-z]+", title.lower()))
+    return _NAMES.get(latin) or _NAMES.get("".join(_CHINESE.findall(title)))
+
+
+def _insert(text: str, part: Part, body: Sequence[str]) -> str:
+    """A new heading before the first that comes later in a snapshot, else at the end."""
+    order = list(HEADINGS)
+    lines = text.rstrip("\n").split("\n") if text.strip() else []
+    behind = (h.line for h in _headings(text) if h.part and order.index(h.part) > order.index(part))
+    place = next(behind, len(lines))
+    known = any(heading.part for heading in _headings(text))
+    written = chinese(text if known else "\n".join(body))
+    block = [f"## {HEADINGS[part][written]}", *body, ""]
+    if place and lines[place - 1].strip():
+        block.insert(0, "")
+    lines[place:place] = block
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _written(part: Part, content: Sequence[str]) -> list[str]:
+    return [line for item in content for line in item.split("\n")] if part == "goal" else _listed(content)
+
+
+def _listed(content: Sequence[str]) -> list[str]:
+    return ["- " + item.replace("\n", "\n  ") for item in content for item in [item.strip()] if item]
+
+
+def _comments(lines: Sequence[str]) -> list[str]:
+    return [line for found in _COMMENT.findall("\n".join(lines)) for line in found.split("\n")]
+
+
+def _blanks(lines: Sequence[str]) -> list[str]:
+    """The empty lines at the end."""
+    count = 0
+    while count < len(lines) and not lines[-1 - count].strip():
+        count += 1
+    return list(lines[len(lines) - count :])
+
+
+def _bare(text: str) -> str:
+    return _COMMENT.sub("", text).strip("\n")

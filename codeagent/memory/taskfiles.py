@@ -1,0 +1,214 @@
+"""The files of task memory: read as a person left them, written whole, by one program at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+from codeagent.core.errors import StoreError
+from codeagent.core.events import Notice
+from codeagent.core.paths import Home, Project
+from codeagent.memory import board
+from codeagent.memory.decoding import decode
+from codeagent.memory.digest import LINES, RULES, Texts
+from codeagent.memory.folder import put, ready, within
+
+Name = Literal["tattoo", "snapshot", "notes"]
+NAMES: tuple[Name, ...] = ("tattoo", "snapshot", "notes")
+READ = 256 * 1024
+"""Bytes of a file that are read; a longer one is never written to."""
+_HEADERS: dict[Name, str] = {
+    "tattoo": """\
+<!-- Hard constraints, one a line: what would have to be rolled back if it were broken. The model has all of them
+before it at all times, and adds one only when you say yes. Keep them few. -->
+""",
+    "snapshot": """\
+<!-- Where the task stands, in phases. The model keeps it, and reads it when its context was lost; edit it as you like.
+It knows the headings Goal, Done, In progress, Open, Key decisions; what stands under others is left alone. -->
+""",
+    "notes": """\
+<!-- Scratch, the model's and yours; it may be stale. The last five notes are before the model at all times. -->
+""",
+}
+
+
+class Hold(Protocol):
+    """A lock that is held."""
+
+    def release(self) -> None: ...
+
+
+Take = Callable[[Path], Hold | int]
+"""Locks a path: the lock, or the number of the process that has it (0 when unknown). Raises OSError."""
+
+
+class TaskFiles:
+    """Tattoo, snapshot and notes of a project, and the tattoo of the user."""
+
+    def __init__(self, home: Home, project: Project, take: Take) -> None:
+        self._user = home.root / "memory" / "tattoo.md"
+        self._project = project
+        self._take = take
+        self._lock: Hold | None = None
+        self._holder: int | None = None
+        self._texts = Texts()
+        self._notices: list[Notice] = []
+        self._told: set[str] = set()
+
+    @property
+    def folder(self) -> Path:
+        return self._project.folder / "memory"
+
+    def path(self, name: Name) -> Path:
+        return self.folder / f"{name}.md"
+
+    def read(self) -> Texts:
+        """All texts as they are now; a file that cannot be read keeps what was read of it last."""
+        self._hold()
+        kept = self._texts
+        tattoo, snapshot, notes = (self._read(self.path(name), getattr(kept, name), own=True) for name in NAMES)
+        shared = os.path.realpath(self._user) == os.path.realpath(self.path("tattoo"))
+        user = "" if shared else self._read(self._user, kept.user, own=False)
+        self._texts = Texts(user, tattoo, snapshot, notes)
+        for path, text in ((self._user, user), (self.path("tattoo"), tattoo)):
+            rules, lines = len(board.rules(text)), text.count("\n")
+            if rules > RULES or lines > LINES:
+                self._tell("{path} has {rules} rules: more than {most} are hardly kept.", path, rules=rules, most=RULES)
+        return self._texts
+
+    def base(self, name: Name) -> str:
+        """What an edit begins with: the text as it was read, or for an empty file the header that explains it."""
+        text: str = getattr(self._texts, name)
+        return text if text.strip() else f"{_HEADERS[name]}\n"
+
+    def write(self, name: Name, text: str) -> int:
+        """Put `text` in the place of a file; the bytes it had before.
+
+        Raises:
+            StoreError: another program writes here, the file is not ours to write, or the disk refuses.
+        """
+        path = self.path(name)
+        try:
+            self._demand_inside(path)
+            self._prepare(self.folder)
+            before = self._writable(path)
+            data = text.replace("\n", "\r\n") if b"\r\n" in before else text
+            put(path, data.encode("utf-8", "replace"))
+        except OSError as error:
+            raise _refused(path, error) from error
+        return len(before)
+
+    def shelve(self, text: str, at: datetime) -> Path:
+        """Keep a finished snapshot in `archive/`, which is never injected. Raises StoreError."""
+        shelf = self.folder / "archive"
+        path = shelf / f"snapshot_{at.astimezone():%Y%m%d_%H%M%S}.md"
+        try:
+            self._demand_inside(path)
+            self._prepare(shelf)
+            self._writable(self.path("snapshot"))
+            put(path, text.encode("utf-8", "replace"))
+        except OSError as error:
+            raise _refused(path, error) from error
+        return path
+
+    def exists(self, name: Name) -> bool:
+        return os.path.lexists(self.path(name))
+
+    def modified(self, name: Name) -> float | None:
+        """Seconds since 1970; None where there is no file."""
+        try:
+            return self.path(name).stat().st_mtime
+        except OSError:
+            return None
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the person should know, each told once."""
+        news = tuple(self._notices)
+        self._notices.clear()
+        return news
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _read(self, path: Path, kept: str, *, own: bool) -> str:
+        if own and not within(path, self._project.top):
+            self._tell("{path} leads out of the project and is not read.", path)
+            return ""
+        try:
+            with path.open("rb") as file:
+                data = file.read(READ + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        except OSError as error:
+            self._tell("{path} cannot be read: {reason}.", path, reason=error.strerror or error)
+            return kept
+        text = decode(data[:READ])
+        if text is None:
+            self._tell("{path} is not text and is left out.", path)
+            return ""
+        if len(data) > READ:
+            self._tell("{path} is too long: only its first {size} kB are read.", path, size=READ // 1024)
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def _prepare(self, folder: Path) -> None:
+        """Make the folder and hold the lock."""
+        ready(self._project.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._hold()
+        if self._holder is not None:
+            raise StoreError(
+                "Another codeagent{process} works in this project: nothing was written to its task memory.",
+                process=f" (process {self._holder})" if self._holder else "",
+            )
+
+    def _demand_inside(self, path: Path) -> None:
+        if not within(path, self._project.top):
+            raise StoreError("{path} leads out of the project and is left alone.", path=path)
+
+    def _writable(self, path: Path) -> bytes:
+        """What the file holds; StoreError where a person would not have it written over."""
+        if not path.exists():
+            return b""
+        if not path.stat().st_mode & 0o222:
+            raise StoreError("{path} is read-only and is left alone.", path=path)
+        data = path.read_bytes()
+        if decode(data) is None:
+            raise StoreError("{path} is not text and is left alone.", path=path)
+        if len(data) > READ:
+            raise StoreError("{path} is too long and is left alone: shorten it.", path=path)
+        return data
+
+    def _hold(self) -> None:
+        """Take the lock if it is free: it falls open when its holder dies, however it dies."""
+        if self._lock is not None or not self.folder.is_dir() or not within(self.folder, self._project.top):
+            return
+        try:
+            got = self._take(self.folder / "task.lock")
+        except OSError:  # a read-only disk, or one that knows no locks
+            return
+        if isinstance(got, int):
+            if self._holder is None:
+                process = f" (process {got})" if got else ""
+                told = "Another codeagent{process} works in this project: its task memory is read, not written."
+                self._notices.append(Notice(told, {"process": process}, "warning"))
+            self._holder = got
+            return
+        if self._holder is not None:
+            self._notices.append(Notice("The other codeagent is gone: task memory is written again."))
+        self._lock, self._holder = got, None
+
+    def _tell(self, message: str, path: Path, **arguments: object) -> None:
+        notice = Notice(message, {"path": str(path), **arguments}, "warning")
+        if str(notice) not in self._told:
+            self._told.add(str(notice))
+            self._notices.append(notice)
+
+
+def _refused(path: Path, error: OSError) -> StoreError:
+    return StoreError("{path} cannot be written: {reason}.", path=path, reason=error.strerror or error)

@@ -1,0 +1,81 @@
+"""Earlier versions of task memory, kept by the project's own repository."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.errors import StoreError
+from codeagent.memory.decoding import decode
+
+_SECONDS = 20.0
+_MOST = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One commit that changed a file of task memory."""
+
+    id: str
+    at: str
+    """ISO 8601."""
+    subject: str
+
+
+class Versions:
+    """Runs git in the project; hooks of the repository are left out, they are for code."""
+
+    def __init__(self, top: Path, memory: Path, environ: Mapping[str, str]) -> None:
+        self._top = top
+        self._memory = memory
+        self._environ = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+
+    async def commit(self, names: Sequence[str], subject: str) -> None:
+        """Commit these files of the memory folder and nothing else. Raises StoreError."""
+        paths = [str(self._memory / name) for name in names]
+        await self._git("add", "--", *paths)
+        if await self._git("status", "--porcelain", "--", *paths):
+            await self._git("-c", "commit.gpgsign=false", "commit", "--no-verify", "-q", "-m", subject, "--", *paths)
+
+    async def versions(self) -> list[Version]:
+        """The newest first. Raises StoreError where there is no repository."""
+        out = await self._git("log", f"-{_MOST}", "--format=%h%x09%cI%x09%s", "--", str(self._memory))
+        rows = (line.split("\t", 2) for line in (decode(out) or "").splitlines())
+        return [Version(*row) for row in rows if len(row) == 3]
+
+    async def content(self, version: str, names: Sequence[str]) -> dict[str, bytes]:
+        """The files as they were at `version`; those that did not exist are left out. Raises StoreError."""
+        found = await self._git("rev-parse", "--verify", "--quiet", f"{version}^{{commit}}")
+        commit = found.decode().strip()
+        prefix = (await self._git("ls-tree", "--name-only", "--full-tree", "-r", "-z", commit)).split(b"\0")
+        place = self._memory.relative_to(self._top).as_posix()
+        there = {path.decode("utf-8", "surrogateescape") for path in prefix}
+        wanted = {name: f"{place}/{name}" for name in names if f"{place}/{name}" in there}
+        return {name: await self._git("show", f"{commit}:{path}") for name, path in wanted.items()}
+
+    async def _git(self, *arguments: str) -> bytes:
+        try:
+            child = await asyncio.create_subprocess_exec(
+                "git",
+                *arguments,
+                cwd=self._top,
+                env=self._environ,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        except OSError as error:
+            raise StoreError("git cannot be run: {reason}.", reason=error.strerror or error) from error
+        try:
+            out, err = await asyncio.wait_for(child.communicate(), _SECONDS)
+        except TimeoutError:
+            raise StoreError("git {what} took too long.", what=arguments[0]) from None
+        finally:
+            if child.returncode is None:
+                child.kill()
+        if child.returncode:
+            reason = (decode(err) or "").strip().split("\n")[0]
+            raise StoreError("git refuses: {reason}.", reason=reason.rstrip(".") or f"exit {child.returncode}")
+        return out

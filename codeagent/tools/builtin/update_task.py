@@ -1,0 +1,60 @@
+"""update_task: the model's pen for task memory, which outlives its context."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
+from codeagent.core.ui import Choice, Question
+from codeagent.tools.base import ToolFault
+from codeagent.tools.paths import short
+
+_CHOICES = (
+    Choice("yes", "Yes, make it a hard constraint"),
+    Choice("no", "No, and tell the model why", feedback=True),
+)
+
+
+class Params(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    section: Literal["goal", "done", "in_progress", "open", "decisions", "notes", "tattoo"]
+    content: str = Field(max_length=4_000)
+    """One point a line."""
+
+
+async def run(params: Params, ctx: ToolContext) -> ToolResult:
+    """Record where the task stands, for after your context is lost. goal, in_progress, open: state the whole section;
+    done, decisions, notes: add. tattoo: a hard constraint, the user is asked.
+    """
+    if params.section == "tattoo" and (refusal := await _refused(params, ctx)):
+        return refusal
+    updated = await ctx.task.update(params.section, params.content)
+    return ToolResult(updated.text, failed=updated.failed, summary="refused" if updated.failed else params.section)
+
+
+async def _refused(params: Params, ctx: ToolContext) -> ToolResult | None:
+    """None when the person, asked in so many words and whatever the mode, says yes."""
+    if not params.content.strip():
+        raise ToolFault("content is empty.", "empty")
+    if not ctx.ui.interactive:
+        reason = "A hard constraint needs the user's yes, and nobody is there to give it. It was not written."
+        return ToolResult(reason, failed=True, denied=True, summary="denied")
+    answer = await ctx.ui.ask(Question("Make this a hard constraint of the project?", _CHOICES, params.content))
+    if answer.key == "yes":
+        return None
+    reason = f"The user does not want this constraint{': ' + answer.text if answer.text else '.'}"
+    return ToolResult(reason, failed=True, denied=True, summary="denied")
+
+
+def title(params: Params) -> str:
+    return f"Update {params.section}: {short(params.content)}"
+
+
+async def action(params: Params, ctx: ToolContext) -> Action:
+    return Action("update_task", "memory", params.content, title(params), params.content)
+
+
+TOOL = Tool("update_task", "memory", Params, run, title, action, order=91)

@@ -1,0 +1,272 @@
+"""Task memory before the model: where it stands, when it comes again, who may change it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+import pytest
+
+from codeagent.agent.session import Session
+from codeagent.core.entries import Usage
+from codeagent.core.events import Event, Notice, ToolFinished
+from codeagent.core.ports import Request
+from codeagent.core.ui import Answer
+from codeagent.llm.providers.scripted import Step, call, calls, say, summary
+from codeagent.memory.task import AGAIN
+from tests.agent._world import World, check_valid, events
+from tests.agent.conftest import Make
+from tests.laws.requests import extends
+
+MEMORY = ".code-agent-cli/memory"
+SNAPSHOT = "## Goal\nPort five files.\n\n## In progress\n- c.py\n\n## Key decisions\n- keep the old names\n"
+BLOCK = """\
+=== AGENT MEMORY BEGIN ===
+## Hard constraints (must be obeyed)
+never touch the schema
+
+## Current task snapshot
+### Goal
+Port five files.
+### In progress
+- c.py
+### Key decisions
+- keep the old names
+=== AGENT MEMORY END ==="""
+
+
+def task_files(world: World, *, tattoo: str = "never touch the schema\n", snapshot: str = SNAPSHOT) -> None:
+    world.file(f"{MEMORY}/tattoo.md", tattoo)
+    world.file(f"{MEMORY}/snapshot.md", snapshot)
+
+
+def contents(request: Request) -> list[str]:
+    return [str(json.loads(message)["content"]) for message in request.messages]
+
+
+def newest(request: Request) -> str:
+    return contents(request)[-1]
+
+
+async def talk(session: Session, *texts: str) -> list[Event]:
+    return [event for text in texts for event in await events(session.run_turn(text))]
+
+
+def log(world: World) -> list[str]:
+    """The log without its times."""
+    lines = (world.top / ".code-agent-cli/log/memory.log").read_text("utf-8").splitlines()
+    return [line[22:] for line in lines]
+
+
+async def test_it_stands_at_the_very_start_and_is_what_the_log_keeps(world: World) -> None:
+    task_files(world)
+    session = world.begin([say("Yes.")])
+    await talk(session, "hello")
+    assert contents(world.requests[0])[0].startswith(f"{BLOCK}\n\n")
+    assert (world.top / ".code-agent-cli/log/injected_context.txt").read_text("utf-8") == BLOCK
+    assert (world.top / ".code-agent-cli/.gitignore").read_text("utf-8") == "log/\n*.local.*\n*.lock\n"
+    assert session.history.prompt.digest == session.memory.task.digest != ""
+
+
+async def test_a_project_without_it_is_left_as_it_is(world: World) -> None:
+    session = world.begin([say("Yes.")])
+    await talk(session, "hello")
+    assert ("AGENT MEMORY BEGIN" in contents(world.requests[0])[0], list(world.top.iterdir())) == (False, [])
+    assert session.history.prompt.digest == ""
+
+
+async def test_the_tattoo_of_the_user_comes_first(world: World) -> None:
+    task_files(world, snapshot="")
+    mine = world.home.root / "memory" / "tattoo.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("answer briefly\n", "utf-8")
+    await talk(world.begin([say("Yes.")]), "hello")
+    head = contents(world.requests[0])[0]
+    assert head.index("answer briefly") < head.index("In this project") < head.index("never touch the schema")
+
+
+async def test_a_change_by_hand_travels_in_the_next_message(world: World) -> None:
+    task_files(world)
+    session = world.begin([say("One."), say("Two."), say("Three.")])
+    await talk(session, "one")
+    world.file(f"{MEMORY}/tattoo.md", "never touch the tests\n")
+    await talk(session, "two", "three")
+    changed = BLOCK.replace("the schema", "the tests")
+    assert [newest(request) for request in world.requests] == ["one", f"{AGAIN}\n{changed}\n\ntwo", "three"]
+    assert extends(world.requests[-1].messages, world.requests[0].messages)
+
+
+async def test_what_is_emptied_is_said_to_hold_no_longer(world: World) -> None:
+    task_files(world, snapshot="")
+    session = world.begin([say("One."), say("Two.")])
+    await talk(session, "one")
+    (world.top / MEMORY / "tattoo.md").unlink()
+    await talk(session, "two")
+    assert newest(world.requests[-1]).startswith("[Task memory is empty now")
+
+
+async def test_it_comes_again_after_so_many_turns(make: Make) -> None:
+    world = make(task_memory__reload_every=2)
+    task_files(world)
+    session = world.begin([say(str(number)) for number in range(6)])
+    await talk(session, *"abcdef")
+    again = f"{AGAIN}\n{BLOCK}\n\n"
+    assert [newest(request) for request in world.requests] == ["a", "b", f"{again}c", "d", f"{again}e", "f"]
+
+
+async def test_it_comes_again_after_so_many_steps(make: Make) -> None:
+    world = make(task_memory__reload_every=2)
+    task_files(world)
+    looks = calls(call("glob", pattern="*"), call("glob", pattern="*.py"))
+    session = world.begin([looks, looks, looks, say("Done.")])
+    await talk(session, "go")
+    marked = [content for content in contents(world.requests[-1]) if content.endswith(f"\n\n{AGAIN}\n{BLOCK}")]
+    assert len(marked) == 1
+    assert extends(world.requests[-1].messages, world.requests[0].messages)
+    check_valid(session)
+
+
+async def test_it_goes_with_every_message_where_that_is_wanted(make: Make) -> None:
+    world = make(task_memory__remind="every_message")
+    task_files(world)
+    session = world.begin([say("One."), say("Two."), say("Three.")])
+    await talk(session, "one", "two", "three")
+    again = f"{AGAIN}\n{BLOCK}\n\n"
+    assert [newest(request) for request in world.requests] == ["one", f"{again}two", f"{again}three"]
+
+
+async def test_what_the_model_writes_is_not_sent_back_to_it(world: World) -> None:
+    session = world.begin(
+        [
+            calls(
+                call("update_task", section="goal", content="Port five files."),
+                call("update_task", section="in_progress", content="a.py\nb.py"),
+                call("update_task", section="done", content="- a.py"),
+                call("update_task", section="decisions", content="keep the old names"),
+                call("update_task", section="notes", content="the tests are slow"),
+            ),
+            say("Noted."),
+            say("Yes."),
+        ]
+    )
+    await talk(session, "go", "on")
+    snapshot = (world.top / MEMORY / "snapshot.md").read_text("utf-8")
+    assert snapshot.split("-->\n\n")[1] == (
+        "## Goal\nPort five files.\n\n## Done\n- a.py\n\n## In progress\n- b.py\n\n## Key decisions\n"
+        "- keep the old names\n"
+    )
+    assert (world.top / MEMORY / "notes.md").read_text("utf-8").endswith("-->\n- the tests are slow\n")
+    assert newest(world.requests[-1]) == "on"
+
+
+async def test_a_list_that_the_model_has_not_seen_is_shown_before_it_is_stated_anew(world: World) -> None:
+    task_files(world, snapshot=f"{SNAPSHOT}\n## Open\n- d.py\n- e.py\n")
+    state = call("update_task", section="open", content="e.py\nf.py")
+    session = world.begin([state, state, say("Done.")])
+    results = [event.result for event in await talk(session, "go") if isinstance(event, ToolFinished)]
+    assert [result.failed for result in results] == [True, False]
+    assert "\n- d.py\n" in results[0].text
+    assert (world.top / MEMORY / "snapshot.md").read_text("utf-8") == f"{SNAPSHOT}\n## Open\n- e.py\n- f.py\n"
+
+
+@pytest.mark.parametrize(("answer", "written"), [("yes", True), ("no", False), ("", False)])
+async def test_a_constraint_needs_a_yes_also_in_yolo(world: World, answer: str, written: bool) -> None:
+    world.person.answers = [Answer(answer)]
+    session = world.begin([call("update_task", section="tattoo", content="never force-push"), say("Well.")])
+    await talk(session, "go")
+    assert ((world.top / MEMORY / "tattoo.md").exists(), len(world.person.asked)) == (written, 1)
+
+
+async def test_without_a_person_there_is_no_new_constraint(world: World) -> None:
+    world.person.interactive = False
+    path = f"{MEMORY}/tattoo.md"
+    session = world.begin(
+        [
+            call("update_task", section="tattoo", content="never force-push"),
+            call("write_file", path=path, content="never force-push"),
+            say("Well."),
+        ]
+    )
+    results = [event.result for event in await talk(session, "go") if isinstance(event, ToolFinished)]
+    assert ([result.denied for result in results], (world.top / path).exists()) == ([True, True], False)
+
+
+async def test_secrets_are_refused(world: World) -> None:
+    key = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4"
+    session = world.begin([call("update_task", section="notes", content=f"the key is {key}"), say("Well.")])
+    results = [event.result for event in await talk(session, "go") if isinstance(event, ToolFinished)]
+    assert ([result.failed for result in results], (world.top / MEMORY).exists()) == ([True], False)
+
+
+# ---- reminders -----------------------------------------------------------------------------------------------------
+
+
+def _old(world: World, minutes: float) -> None:
+    path = world.top / MEMORY / "snapshot.md"
+    then = path.stat().st_mtime - minutes * 60
+    os.utime(path, (then, then))
+
+
+def write(name: str) -> Step:
+    return call("write_file", path=name, content="x = 1\n")
+
+
+async def test_an_edit_earns_one_reminder_per_phase(world: World) -> None:
+    task_files(world)
+    _old(world, 15)
+    state = call("update_task", section="in_progress", content="d.py")
+    session = world.begin([write("1.py"), write("2.py"), state, write("3.py"), say("Done.")])
+    await talk(session, "go")
+    reminded = ["[Reminder" in content for content in contents(world.requests[-1])[1:]]
+    assert [place for place, found in enumerate(reminded) if found] == [2]
+
+
+@pytest.mark.parametrize(("minutes", "remind"), [(5, "stale"), (15, "never")])
+async def test_a_fresh_snapshot_and_a_person_who_wants_none_earn_none(make: Make, minutes: float, remind: str) -> None:
+    world = make(task_memory__remind=remind)
+    task_files(world)
+    _old(world, minutes)
+    await talk(world.begin([write("1.py"), say("Done.")]), "go")
+    assert [content for content in contents(world.requests[-1]) if "[Reminder" in content] == []
+
+
+# ---- a context that somebody else cut ------------------------------------------------------------------------------
+
+
+def used(step: Step, tokens: int) -> Step:
+    return Step(step.text, step.calls, usage=Usage(tokens, 10), purpose=step.purpose)
+
+
+def _shrinks(seen: Sequence[Event]) -> list[str]:
+    return [str(event) for event in seen if isinstance(event, Notice) and "cut outside" in str(event)]
+
+
+async def test_a_context_that_shrinks_by_itself_brings_it_back(world: World) -> None:
+    task_files(world)
+    look = call("glob", pattern="*")
+    session = world.begin([used(look, 50_000), used(look, 20_000), used(say("One."), 20_100), used(say("Two."), 9_000)])
+    seen = await talk(session, "one", "two")
+    assert _shrinks(seen) == [
+        "The context was cut outside: the endpoint counted 20,000 tokens after 50,000. Task memory is sent again.",
+        "The context was cut outside: the endpoint counted 9,000 tokens after 20,100. Task memory is sent again.",
+    ]
+    assert contents(world.requests[2])[-1].endswith(f"\n\n{AGAIN}\n{BLOCK}")
+    assert [row for row in log(world) if row.startswith("shrink")] == [
+        "shrink: 50000 -> 20000 tokens without a compaction of ours",
+        "shrink: 20100 -> 9000 tokens without a compaction of ours",
+    ]
+
+
+async def test_our_own_compaction_and_a_new_beginning_are_no_shrinking(make: Make) -> None:
+    world = make(compaction__keep_turns=1, compaction__mode="classic")
+    task_files(world)
+    texts = [used(say("One. " * 200), 50_000), used(say("Two. " * 200), 50_500)]
+    session = world.begin([*texts, summary("Short."), used(say("Three."), 9_000), used(say("Four."), 3_000)])
+    seen = await talk(session, "one", "two")
+    await events(session.compact())
+    seen += await talk(session, "three")
+    session.clear()
+    seen += await talk(session, "four")
+    assert _shrinks(seen) == []
+    assert contents(world.requests[-2])[0].startswith(BLOCK)

@@ -1,0 +1,120 @@
+"""Task memory as text: what is read of a snapshot, and edits that keep what a person wrote."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeagent.core.task import TaskPart
+from codeagent.memory import board
+
+BY_HAND = """\
+<!-- kept for the team -->
+# Port to async
+
+Started on Monday.
+
+## 目标 (Goal)
+Make the client asynchronous.
+
+## Done
+- [x] read the code
+- a.py
+### second week
+- b.py
+
+## My own thoughts
+- the pool may be too small
+
+```
+## Done
+- not a heading: this is code
+```
+
+## In Progress:
+1. c.py
+   with its tests
+2. d.py
+
+## 关键决策
+* anyio, not asyncio
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "points"),
+    [
+        ("goal", ["Make the client asynchronous."]),
+        ("done", ["read the code", "a.py", "b.py"]),
+        ("in_progress", ["c.py\nwith its tests", "d.py"]),
+        ("open", []),
+        ("decisions", ["anyio, not asyncio"]),
+    ],
+)
+def test_headings_are_known_in_both_languages(part: TaskPart, points: list[str]) -> None:
+    assert board.items(board.section(BY_HAND, part)) == points
+
+
+def test_a_stated_part_changes_nothing_else() -> None:
+    assert board.replace(BY_HAND, "in_progress", ["d.py", "e.py\nand f.py"]) == BY_HAND.replace(
+        "1. c.py\n   with its tests\n2. d.py\n", "- d.py\n- e.py\n  and f.py\n"
+    )
+
+
+def test_what_is_added_stands_behind_what_is_there() -> None:
+    added = board.add(BY_HAND, "done", ["A.py.", "c.py"])
+    assert added == BY_HAND.replace("- b.py\n", "- b.py\n- c.py\n")
+    assert board.add(added, "done", ["c.py"]) == added
+
+
+def test_a_point_is_removed_with_what_belongs_to_it() -> None:
+    assert board.remove(BY_HAND, "in_progress", ["C.py"]) == BY_HAND.replace("1. c.py\n   with its tests\n", "")
+    assert board.remove(BY_HAND, "done", ["the pool may be too small"]) == BY_HAND
+
+
+def test_a_missing_part_finds_its_place() -> None:
+    text = board.add(BY_HAND, "open", ["e.py"])
+    assert text == BY_HAND.replace("## 关键决策", "## 待办\n- e.py\n\n## 关键决策")
+    assert board.replace("", "goal", ["Ship it."]) == "## Goal\nShip it.\n"
+    assert board.replace("<!-- 说明 -->\n", "goal", ["发布。"]) == "<!-- 说明 -->\n\n## 目标\n发布。\n"
+
+
+def test_comments_in_a_part_stay() -> None:
+    text = "## Open\n<!-- the team's list -->\n- a\n\n## Done\n- b\n"
+    assert board.replace(text, "open", ["c"]) == "## Open\n<!-- the team's list -->\n- c\n\n## Done\n- b\n"
+
+
+def test_a_comment_that_is_never_closed_hides_no_rule() -> None:
+    assert board.rules("<!-- oh\nnever push") == ["<!-- oh", "never push"]
+
+
+def test_rules_are_what_says_something() -> None:
+    assert board.rules("<!-- header\nlong -->\n# Rules\n\n- never push\n禁止删库\n") == ["- never push", "禁止删库"]
+
+
+TEXT = st.text(st.sampled_from("ab 目\n#-`<!>\t"), max_size=80)
+POINTS = st.lists(st.text(st.sampled_from("ab目 "), min_size=1, max_size=8).filter(str.strip), min_size=1, max_size=3)
+PARTS = st.sampled_from(list(board.HEADINGS))
+
+
+@given(TEXT, PARTS, POINTS)
+def test_what_was_written_can_be_read_and_nothing_else_is_lost(text: str, part: TaskPart, points: list[str]) -> None:
+    closed = text.replace("`", "").replace("<", "").replace("~", "")
+    before = {other: board.section(closed, other) for other in board.HEADINGS if other != part}
+    stated = board.replace(closed, part, points)
+    read = {board.same(point) for point in board.items(board.section(stated, part))}
+    assert read >= {board.same(point) for point in points if board.same(point).strip("#-")}
+    assert {other: board.section(stated, other) for other in before} == before
+    assert board.add(board.add(closed, part, points), part, points) == board.add(closed, part, points)
+
+
+@given(TEXT, PARTS, POINTS)
+def test_any_text_can_be_edited(text: str, part: TaskPart, points: list[str]) -> None:
+    for edited in (
+        board.replace(text, part, points),
+        board.add(text, part, points),
+        board.remove(text, part, points),
+        board.append(text, points),
+    ):
+        assert isinstance(board.items(board.section(edited, part)), list)

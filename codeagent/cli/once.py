@@ -61,10 +61,11 @@ async def _run(options: Options, prompt: str) -> int:
     stopper.actions.append(cancel)
 
     def interrupt(number: signal.Signals) -> None:
-        loop.remove_signal_handler(number)  # the second one is not asked
+        if number != signal.SIGHUP:  # a closed terminal says so more than once: by its shell, and by itself
+            loop.remove_signal_handler(number)  # the second one is not asked
         stopper.stop("interrupted")
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, interrupt, number)
     try:
         return await work

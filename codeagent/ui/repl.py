@@ -35,6 +35,8 @@ T = TypeVar("T")
 PATIENCE = 5.0
 """Seconds that a turn has for its clean-up when the person leaves."""
 QUEUED_ROWS = 4
+INTERRUPTED = 130
+"""Exit code where a signal ended it: one for all of them, as in one shot."""
 
 
 async def run_repl(open_desk: OpenDesk, look: Look, first: str | None = None) -> int:
@@ -96,12 +98,12 @@ class Repl:
     def _mind_signals(self) -> None:
         """A closed terminal or a plain kill ends like a leave: nothing that was started is left running."""
 
-        def leave(number: int) -> None:
-            self._killed = 128 + number
+        def leave() -> None:
+            self._killed = INTERRUPTED
             self.leave()
 
         for number in (signal.SIGHUP, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, leave, number)
+            asyncio.get_running_loop().add_signal_handler(number, leave)
 
     def _exit_code(self, talking: asyncio.Task[int], drawing: asyncio.Task[int]) -> int:
         """Raises what made one of the two fail, but for a terminal that went away."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from datetime import datetime
 
-from codeagent.cli.output import flush, tell, tell_error
+from codeagent.cli.output import flush, tell, tell_error, unwritable
 from codeagent.cli.surroundings import here, on_terminal
 from codeagent.core.errors import CodeAgentError
 from codeagent.options import find_home
@@ -35,6 +36,12 @@ def run(argv: Sequence[str]) -> int:
             tell(traceback.format_exc())
         tell_error(error)
         return error.exit_code
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            report(error, "--debug" in argv)
+        else:  # the writing of a library, to standard output
+            tell_error(unwritable(error))
+        return FAILED
     except Exception as error:
         report(error, "--debug" in argv)
         return FAILED
@@ -55,7 +62,8 @@ def report(error: Exception, debug: bool) -> None:
     trace = "".join(traceback.format_exception(error))
     if debug:
         tell(trace.rstrip())
-    tell(f"codeagent: unexpected error ({type(error).__name__}: {error}).")
+    what = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.filename else error
+    tell(f"codeagent: unexpected error ({type(error).__name__}: {what}).")
     log = find_home(os.environ).logs / f"error-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
     try:
         for folder in (log.parent.parent, log.parent):

@@ -6,10 +6,11 @@ import os
 import pydoc
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from codeagent.core.display import visible
-from codeagent.core.errors import CodeAgentError
+from codeagent.core.errors import CodeAgentError, StoreError
 from codeagent.core.messages import encode_json
 
 PIPE_CLOSED = 141
@@ -31,9 +32,10 @@ def say_json(value: object) -> None:
 
 
 def tell(text: str) -> None:
-    """One line on standard error."""
-    sys.stderr.write(visible(text) + "\n")
-    sys.stderr.flush()
+    """One line on standard error; where it cannot go there is no other place for it."""
+    with suppress(OSError):
+        sys.stderr.write(visible(text) + "\n")
+        sys.stderr.flush()
 
 
 def tell_error(error: CodeAgentError) -> None:
@@ -63,6 +65,8 @@ def _write(text: str) -> None:
         sys.stdout.write(text)
     except BrokenPipeError:
         leave_pipe()
+    except OSError as error:
+        raise unwritable(error) from error
 
 
 def flush() -> None:
@@ -71,6 +75,12 @@ def flush() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         leave_pipe()
+    except OSError as error:
+        raise unwritable(error) from error
+
+
+def unwritable(error: OSError) -> StoreError:
+    return StoreError("Standard output cannot be written: {reason}.", reason=error.strerror or str(error))
 
 
 def leave_pipe() -> NoReturn:

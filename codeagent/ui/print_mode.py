@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Format = Literal["text", "json", "stream-json"]
 
+FAILED = 1
 TIMED_OUT = 124
 INTERRUPTED = 130
 
@@ -56,7 +57,7 @@ class HeadlessUI:
 
     def show(self, shown: Shown) -> None:
         if isinstance(shown, str | Notice):
-            write_line(self._err, visible(str(shown)))
+            tell_line(self._err, str(shown))
 
 
 class Stopper:
@@ -106,7 +107,7 @@ def print_stopped(stopper: Stopper, format: Format, out: TextIO, err: TextIO) ->
     subtype, code = _outcome(end, stopper)
     sentence = _sentence(end, stopper)
     print_failure(sentence, format, out, subtype)
-    write_line(err, sentence)
+    tell_line(err, sentence)
     return code
 
 
@@ -121,7 +122,8 @@ def print_failure(sentence: str, format: Format, out: TextIO, subtype: str = "er
             "permission_denials": [],
             "error": sentence,
         }
-        write_line(out, encode_json(result).decode())
+        with suppress(OSError):  # the sentence and the exit code tell of it, too
+            write_line(out, encode_json(result).decode())
 
 
 class _Printer:
@@ -135,6 +137,8 @@ class _Printer:
         self._err = err
         self._verbose = verbose
         self._answer = ""
+        self._lost: OSError | None = None
+        """Why what was to be printed cannot be."""
 
     def begin(self, cwd: str) -> None:
         status = self._session.status()
@@ -201,9 +205,12 @@ class _Printer:
                 "cost_usd": _cost(before, after),
                 "permission_denials": [dataclasses.asdict(denial) for denial in self._session.denials],
             }
-            write_line(self._out, encode_json({**result, "error": error} if error else result).decode())
+            self._print(encode_json({**result, "error": error} if error else result).decode())
         elif code == 0:
-            write_line(self._out, visible(self._answer) if self._out.isatty() else self._answer)
+            self._print(visible(self._answer) if self._out.isatty() else self._answer)
+        if self._lost is not None:
+            self._tell(f"Standard output cannot be written: {self._lost.strerror or self._lost}.")
+            self._lost, code = None, code or FAILED
         if error:
             self._tell(error)
             if end.error is not None and end.error.hint:
@@ -212,10 +219,17 @@ class _Printer:
 
     def _line(self, type: str, **fields: Any) -> None:
         if self._format == "stream-json":
-            write_line(self._out, encode_json({"type": type, "session_id": self._session.id, **fields}).decode())
+            self._print(encode_json({"type": type, "session_id": self._session.id, **fields}).decode())
+
+    def _print(self, text: str) -> None:
+        """A full disk is no reason to stop working either; the end tells of it."""
+        try:
+            write_line(self._out, text)
+        except OSError as error:
+            self._lost = error
 
     def _tell(self, text: str) -> None:
-        write_line(self._err, visible(text))
+        tell_line(self._err, text)
 
 
 def write_line(stream: TextIO, text: str) -> None:
@@ -223,6 +237,12 @@ def write_line(stream: TextIO, text: str) -> None:
     with suppress(BrokenPipeError):
         stream.write(f"{text}\n")
         stream.flush()
+
+
+def tell_line(stream: TextIO, text: str) -> None:
+    """One line on standard error; where it cannot go there is no other place for it."""
+    with suppress(OSError):
+        write_line(stream, visible(text))
 
 
 def _outcome(end: TurnEnded, stopper: Stopper) -> tuple[str, int]:

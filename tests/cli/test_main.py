@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from codeagent.cli.surroundings import here
 from codeagent.core.errors import UsageError
 from codeagent.core.paths import Home
 from codeagent.options import Options
-from tests.cli.conftest import Cli, Said, program
+from tests.cli.conftest import ROOT, Cli, Said, program
 
 COMMAND: Any = typer.main.get_command(program_of_flags(whole=True))
 
@@ -188,3 +190,29 @@ def test_a_message_of_a_stream() -> None:
 def test_a_line_that_is_no_message_is_named(line: bytes) -> None:
     with pytest.raises(UsageError, match="Line 7 of standard input"):
         parse_message(line, 7)
+
+
+FULL = "codeagent: Standard output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.parametrize("argv", [["--version"], ["-v", "--version"], ["--help"], ["config", "show"]])
+def test_a_full_disk_behind_standard_output_is_one_sentence(home: Home, project: Path, argv: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "codeagent", *argv],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (done.returncode, done.stderr) == (1, FULL)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_standard_streams(home: Home, project: Path, closed: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m codeagent config get max_turns {closed}"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"" if closed.startswith(">&-") else b"200\n", b"")

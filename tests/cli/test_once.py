@@ -42,9 +42,8 @@ def start(environ: dict[str, str], server: ScriptedEndpoint, *argv: str, **more:
     return subprocess.Popen(
         [sys.executable, "-m", "codeagent", "--base-url", server.base_url, *argv],
         env=environ,
-        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        **{"stdin": subprocess.DEVNULL, **more},
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **more},
     )
 
 
@@ -121,12 +120,15 @@ def test_a_signal_ends_the_run_in_good_order(environ: dict[str, str], number: si
         assert ask(server, "-r", result["session_id"], "-p", "go on") == Said(0, "Again.\n", "")
 
 
-def test_a_command_that_runs_is_ended_with_the_run(environ: dict[str, str], project: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_runs_is_ended_with_the_run(
+    environ: dict[str, str], project: Path, number: signal.Signals
+) -> None:
     with ScriptedEndpoint([call("shell", command="echo $$ > pid; sleep 60 & wait")]) as server:
         process = start(environ, server, "-y", "-p", "hi")
         while not (project / "pid").exists() or not (project / "pid").read_text():
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         process.communicate()
     assert process.returncode == 130
     assert _alive(int((project / "pid").read_text())) == []
@@ -164,6 +166,25 @@ def test_a_reader_that_goes_away_stops_nothing(environ: dict[str, str], project:
         process.stdout.close()
         process.wait()
     assert (process.returncode, (project / "a.txt").read_text()) == (0, "x")
+
+
+def test_a_full_disk_behind_standard_output_stops_nothing_and_is_told(environ: dict[str, str], project: Path) -> None:
+    steps = [call("write_file", path="a.txt", content="x"), say("Done.")]
+    with ScriptedEndpoint(steps) as server, Path("/dev/full").open("wb") as full:
+        process = start(environ, server, "-y", "-o", "stream-json", "-p", "hi", stdout=full)
+        _, err = process.communicate()
+    assert (process.returncode, (project / "a.txt").read_text()) == (1, "x")
+    assert err == b"Standard output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
+def test_a_run_without_standard_streams_does_its_work(environ: dict[str, str], project: Path, closed: str) -> None:
+    steps = [call("shell", command="echo x > a.txt"), say("Done.")]
+    with ScriptedEndpoint(steps) as server:
+        command = f"exec {sys.executable} -m codeagent --base-url {server.base_url} -y -p hello {closed}"
+        done = subprocess.run(["sh", "-c", command], env=environ, capture_output=True)
+    assert (done.returncode, (project / "a.txt").read_text()) == (0, "x\n")
+    assert (done.stdout, done.stderr) == (b"Done.\n" if closed == "2>&-" else b"", b"")
 
 
 def test_a_prompt_is_not_held_up_by_a_pipe_that_says_nothing(environ: dict[str, str]) -> None:

@@ -307,6 +307,8 @@ class Endpoint:
     idle_timeout: float = 120.0
     max_retries: int = 5
     extra: tuple[tuple[str, Any], ...] = ()
+    key_source: str = ""
+    """Where the key came from, for the person: a variable, a file ("" when that is not known)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from codeagent.core.entries import Usage
-from codeagent.core.errors import ContextOverflow, IncompleteReply, Overloaded
+from codeagent.core.errors import ContextOverflow, IncompleteReply, ModelError, Overloaded
 from codeagent.core.events import ReasoningDelta, TextDelta
 from codeagent.core.messages import AssistantMessage, Reasoning
 from codeagent.core.ports import Endpoint, Reply, StreamItem
@@ -19,6 +19,10 @@ from codeagent.llm.pieces import Text
 
 REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text")
 _CUT = {"length", "max_tokens", "model_length", "max_output_tokens"}
+_HELD_BACK = {
+    *("blocklist", "content_filter", "content_filtered", "guardrail_intervened", "image_safety", "language"),
+    *("prohibited_content", "recitation", "refusal", "safety", "sensitive", "spii"),
+}
 _FAILED = {"error", "network_error", "abort", "aborted", "cancelled"}
 
 
@@ -91,9 +95,11 @@ class Assembler:
         Raises:
             ModelError: it ended before the reply was whole (`IncompleteReply`), or the endpoint gave up in the middle.
         """
-        self._check(done)
-        cut = self.finish in _CUT
         finished = list(self._calls.finish())
+        # Some hosts never give a reason and end with [DONE] alone: then what came must be whole by itself.
+        silent = done and all(whole for _, whole in finished) and bool(finished or self._text.whole().strip())
+        self._check(ended=bool(self.finish) or silent)
+        cut = self.finish.lower() in _CUT
         message = AssistantMessage(
             self._text.whole(),
             tuple(call for call, _ in finished),
@@ -102,15 +108,20 @@ class Assembler:
         broken = frozenset(call.id for call, whole in finished if cut and not whole)
         return Reply(message, self._usage, self.finish or "stop", cut, broken)
 
-    def _check(self, done: bool) -> None:
+    def _check(self, *, ended: bool) -> None:
+        finish = self.finish.lower()
         args: dict[str, Any] = {"url": self._endpoint.base_url, "model": self._endpoint.model, "finish": self.finish}
-        if self.finish == "model_context_window_exceeded":
+        if finish == "model_context_window_exceeded":
             raise ContextOverflow("The request and its answer are longer than the context window of {model}.", **args)
-        if self.finish == "insufficient_system_resource":
+        if finish == "insufficient_system_resource":
             raise Overloaded("{url} ran out of resources in the middle of its answer.", **args)
-        if self.finish in _FAILED:
+        if finish in _HELD_BACK:
+            raise ModelError(
+                "{url} held its answer back ({finish}): say it in other words or choose another model.", **args
+            )
+        if finish in _FAILED:
             raise IncompleteReply("{url} broke off its answer ({finish}).", **args)
-        if not self.finish and not (done and self.begun):
+        if not ended:
             raise IncompleteReply("The answer of {url} ended before it was whole.", **args)
 
 

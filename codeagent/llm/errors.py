@@ -6,11 +6,13 @@ although some hosts speak of too many tokens in both.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from html import unescape
 from typing import Any
 
 from codeagent.core.errors import (
@@ -20,14 +22,21 @@ from codeagent.core.errors import (
     ModelNotFound,
     NetworkError,
     Overloaded,
+    PassingError,
     RateLimited,
 )
 from codeagent.core.messages import scrub
 from codeagent.core.ports import Endpoint
 from codeagent.llm.presets import key_variable, parts
 
-LONGEST_DETAIL = 300
+LONGEST_DETAIL = 200
 """Characters of the endpoint's own words in one of our sentences."""
+LONGEST_OBEYED = 120.0
+"""Seconds; when an endpoint asks for a longer wait, nobody should sit through it."""
+_KEY_LENGTH = 8
+"""Characters of a key worth hiding; shorter ones are placeholders, and parts of many words."""
+_PAGE = 8_000
+"""Characters of a web page that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +107,14 @@ _NO_MODEL = _any(
     r"not found the model",
     r"模型不存在",
 )
+_MARKUP = re.compile(r"\s*<(!doctype|\?xml|!--|(html|head|body|h\d|p|div|center|title)\b)", re.IGNORECASE)
+_UNSHOWN = re.compile(r"(?is)<(script|style|head|title)\b.*?</\1\s*>|<!--.*?-->")
+_TAG = re.compile(r"<[^<>]*>")
 _SECRET = re.compile(r"\b(sk|gsk|xai|key)-[\w*.-]{6,}|\bAIza[\w*-]{8,}")
 
 
-def refused(refusal: Refusal, endpoint: Endpoint) -> ModelError:
-    """The error that says what the refusal means and what to do; the key never appears in it."""
+def refused(refusal: Refusal, endpoint: Endpoint, path: str = "/chat/completions") -> ModelError:
+    """The error that says what the refusal of a request for `path` means and what to do, without the key."""
     status, words = refusal.status, f"{refusal.code} {refusal.text}"
     args: dict[str, Any] = {
         "url": endpoint.base_url,
@@ -112,17 +124,33 @@ def refused(refusal: Refusal, endpoint: Endpoint) -> ModelError:
     if status == 402 or _QUOTA.search(words):
         return ModelError("The account at {url} has no credit or quota left: {detail}.", **args)
     if status == 429 or (status is None and _LIMIT.search(words)):
-        message = "{url} limits the rate of requests: {detail}."
-        return RateLimited(message, retry_after=refusal.retry_after, **args)
-    if status in (401, 403) or (status in (400, None) and _KEY.search(words)):
-        message = "{url} refused the key: {detail}. Set {variable} or run `codeagent setup`."
-        return AuthError(message, variable=key_variable(endpoint.base_url), **args)
+        return _passing(RateLimited, "{url} limits the rate of requests: {detail}.", refusal, args)
+    if status == 401 or (status in (400, 403, None) and _KEY.search(words)):
+        return _key_refused(endpoint, args)
     if status == 413 or _OVERFLOW.search(words):
         return ContextOverflow("The request is longer than the context window of {model}: {detail}.", **args)
     if _NO_MODEL.search(words) or (status == 404 and re.search(r"\bmodels?\b", words)):
         message = "{url} does not know the model {model}: {detail}. Choose another with --model or /model."
         return ModelNotFound(message, **args)
-    return _by_status(refusal, words, args)
+    return _by_status(refusal, words, {**args, "path": path})
+
+
+def _passing(kind: type[PassingError], message: str, refusal: Refusal, args: dict[str, Any]) -> PassingError:
+    """An error worth a retry; with a wait that nobody sits through it says when to come back."""
+    wait = refusal.retry_after
+    if wait is not None and wait > LONGEST_OBEYED:
+        return kind(f"{message} Come back in {{minutes}} min.", retry_after=wait, minutes=math.ceil(wait / 60), **args)
+    return kind(message, retry_after=wait, **args)
+
+
+def _key_refused(endpoint: Endpoint, args: dict[str, Any]) -> AuthError:
+    if endpoint.api_key and endpoint.key_source:
+        message = "{url} refused the key of {source}: {detail}. Set another there or run `codeagent setup`."
+        return AuthError(message, source=endpoint.key_source, **args)
+    message = "{url} refused the key: {detail}. Set {variable} or run `codeagent setup`."
+    if not endpoint.api_key:
+        message = "{url} wants a key: {detail}. Set {variable} or run `codeagent setup`."
+    return AuthError(message, variable=key_variable(endpoint.base_url), **args)
 
 
 def _by_status(refusal: Refusal, words: str, args: dict[str, Any]) -> ModelError:
@@ -134,9 +162,11 @@ def _by_status(refusal: Refusal, words: str, args: dict[str, Any]) -> ModelError
         return ModelError("The chat template of {model} at {url} refused the request: {detail}.", **args)
     passing = _PASSING.search(words) is not None if status is None else status >= 500 or status in (408, 409, 425)
     if passing or _BUSY.search(words):
-        return Overloaded("{url} is overloaded or failing: {detail}.", retry_after=refusal.retry_after, **args)
+        return _passing(Overloaded, "{url} is overloaded or failing: {detail}.", refusal, args)
     if status in (404, 405):
-        return ModelError("There are no chat completions at {url}: {detail}. Check the base URL.", **args)
+        return ModelError("There is no {path} at {url}: {detail}. Check the base URL.", **args)
+    if status == 403:
+        return ModelError("{url} does not permit the request: {detail}.", **args)
     return ModelError("{url} refused the request: {detail}.", **args)
 
 
@@ -148,9 +178,17 @@ def detail(refusal: Refusal, key: str) -> str:
 
 
 def _tell(text: str, key: str) -> str:
-    text = scrub(text.replace(key, "***") if key else text)
+    text = scrub(text.replace(key, "***") if len(key) >= _KEY_LENGTH else text)
+    text = _words(text[:_PAGE]) if _MARKUP.match(text) else text
     text = _SECRET.sub("***", " ".join("".join(char if char.isprintable() else " " for char in text).split()))
     return text if len(text) <= LONGEST_DETAIL else text[:LONGEST_DETAIL] + "…"
+
+
+def _words(page: str) -> str:
+    """What a web page says: its body, or its title where there is nothing else."""
+    title = re.search(r"(?is)<title[^>]*>(.*?)</title>", page)
+    body = _TAG.sub(" ", _UNSHOWN.sub(" ", page))
+    return unescape(body if body.strip() or title is None else title[1])
 
 
 def read_error(body: object) -> Refusal | None:
@@ -218,7 +256,8 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
         return _float(named) if _float(named) is not None else _until(named, now)
     resets = (headers.get(f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens"))
     waits = [wait for reset in resets if reset and (wait := _duration(reset)) is not None]
-    return max(waits, default=None)
+    # When the whole allowance is back; the next request may well pass before.
+    return min(max(waits), LONGEST_OBEYED) if waits else None
 
 
 def _float(text: str | None) -> float | None:

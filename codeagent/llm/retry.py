@@ -1,4 +1,7 @@
-"""Tries again what failed in passing: longer and longer waits with jitter, or as long as the endpoint asks."""
+"""Tries again what failed in passing: longer and longer waits with jitter, at least as long as the endpoint asks.
+
+Where it asks for longer than anybody waits, there is no point in asking early: the error goes on at once.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,10 @@ from typing import cast
 from codeagent.core.errors import PassingError
 from codeagent.core.events import Retrying
 from codeagent.core.ports import Provider, Request, StreamItem
+from codeagent.llm.errors import LONGEST_OBEYED
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 32.0
-LONGEST_OBEYED = 120.0
-"""Seconds; an endpoint that asks for more is asked again after this."""
 
 
 class RetryingProvider:
@@ -50,7 +52,7 @@ class RetryingProvider:
                 return
             except PassingError as error:
                 attempt += 1
-                if attempt > self._retries:
+                if attempt > self._retries or (error.retry_after or 0) > LONGEST_OBEYED:
                     raise
                 wait = self._wait(attempt, error.retry_after)
                 failure = error
@@ -61,7 +63,5 @@ class RetryingProvider:
         await self._provider.aclose()
 
     def _wait(self, attempt: int, asked: float | None) -> float:
-        if asked is not None:
-            return min(asked, LONGEST_OBEYED)
         full: float = min(FIRST_WAIT * 2 ** (attempt - 1), LONGEST_WAIT)
-        return full * (0.75 + self._jitter() / 2)
+        return max(asked or 0.0, full * (0.75 + self._jitter() / 2))

@@ -75,6 +75,15 @@ async def test_a_refusal_says_why() -> None:
             await embedder.embed(["a"], "query")
 
 
+async def test_an_endpoint_without_embeddings_is_told_as_one() -> None:
+    async with ScriptedEndpoint() as server, aclosing(EndpointEmbedder(endpoint(server))) as embedder:
+        with pytest.raises(ModelError) as raised:
+            await embedder.embed(["a"], "query")
+    assert str(raised.value) == (
+        f"There is no /embeddings at {server.base_url}: status 404, nothing at {PATH}. Check the base URL."
+    )
+
+
 async def test_names_tell_endpoints_and_models_apart() -> None:
     async with ScriptedEndpoint() as one, ScriptedEndpoint() as other:
         names = {EndpointEmbedder(endpoint(server)).name for server in (one, other)}

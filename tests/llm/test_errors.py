@@ -74,6 +74,25 @@ def test_an_endless_detail_is_cut_and_braces_do_no_harm() -> None:
     assert told == f"{DEEPSEEK.base_url} refused the request: status 400, {('{x}' * 1000)[:LONGEST_DETAIL]}…."
 
 
+PAGE = """<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>h1 { color: red }</style></head>
+<body><center><h1>502 Bad Gateway</h1></center><hr><p>The web server
+is &quot;away&quot;.</p><script>go("<p>")</script></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        (PAGE, 'status 502, 502 Bad Gateway The web server is "away"'),
+        ("<html><head><title>Down</title></head><body></body></html>", "status 502, Down"),
+        ("<html>", "status 502"),
+        ("expected <name> here", "status 502, expected <name> here"),
+        ("<p>" + "<script>x" * 100_000, "status 502, " + ("x " * 200)[:200] + "…"),
+    ],
+)
+def test_a_web_page_is_told_by_its_words(page: str, told: str) -> None:
+    assert str(refused(Refusal(502, page), DEEPSEEK)) == f"{DEEPSEEK.base_url} is overloaded or failing: {told}."
+
+
 @pytest.mark.parametrize(
     ("body", "refusal"),
     [
@@ -111,6 +130,7 @@ def test_errors_are_found_in_whichever_form(body: object, refusal: Refusal | Non
         ({"retry-after": "inf"}, None),
         ({"x-ratelimit-reset-requests": "1m30.5s", "x-ratelimit-reset-tokens": "250ms"}, 90.5),
         ({"x-ratelimit-reset-requests": "7"}, 7.0),
+        ({"x-ratelimit-reset-tokens": "6h"}, 120.0),
         ({}, None),
     ],
 )

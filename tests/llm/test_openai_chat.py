@@ -30,6 +30,7 @@ from tests.server.endpoint import JSON, Disconnect, Pause, Response, ScriptedEnd
 
 HALF = chunk({"content": "Half a"})
 END = chunk(None, "stop")
+CUT_CALL = chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "glob", "arguments": '{"pattern": "*'}}]})
 
 
 async def test_a_reply_comes_in_deltas_and_then_whole() -> None:
@@ -144,6 +145,12 @@ GARBLED = b'data: {"choices": [{"delta": {"content": "x"\n\n'
         (sse(HALF, Pause(0.05), Disconnect(reset=True), done=False), IncompleteReply),
         (sse(HALF, chunk(None, "error")), IncompleteReply),
         (sse(HALF, chunk(None, "network_error")), IncompleteReply),
+        (sse(HALF, chunk(None, "content_filter")), ModelError),
+        (sse(HALF, chunk(None, "sensitive")), ModelError),
+        (sse(HALF, chunk(None, "SAFETY")), ModelError),
+        (sse(chunk({"role": "assistant", "content": ""})), IncompleteReply),
+        (sse(chunk({"reasoning": "Hm."})), IncompleteReply),
+        (sse(HALF, CUT_CALL), IncompleteReply),
         (sse(HALF, chunk(None, "insufficient_system_resource")), Overloaded),
         (sse(HALF, chunk(None, "model_context_window_exceeded")), ContextOverflow),
         (sse(HALF, Pause(30)), NetworkError),
@@ -170,7 +177,8 @@ async def test_what_is_not_whole_is_a_failure(broken: Response, error: type[Mode
     ("status", "message", "error"),
     [
         (401, "Incorrect API key provided", AuthError),
-        (403, "Country not supported", AuthError),
+        (403, "Country not supported", ModelError),
+        (403, "Invalid API key", AuthError),
         (402, "Insufficient Balance", ModelError),
         (429, "You exceeded your current quota, please check your plan and billing details", ModelError),
         (404, "The model `m` does not exist", ModelNotFound),
@@ -202,6 +210,36 @@ async def test_a_refusal_never_shows_the_key_or_raw_control_characters() -> None
     assert str(raised.value) == (
         f"{server.base_url} refused the key: status 401, bad key ***, or *** [31m. "
         "Set CODEAGENT_API_KEY or run `codeagent setup`."
+    )
+
+
+async def test_a_tiny_key_does_not_mangle_what_is_told() -> None:
+    async with ScriptedEndpoint([refusal(401, "Look up the key on the web page")]) as server:
+        with pytest.raises(AuthError) as raised:
+            await ask(client(server, api_key="k", key_source="OPENAI_API_KEY"))
+    assert str(raised.value) == (
+        f"{server.base_url} refused the key of OPENAI_API_KEY: status 401, Look up the key on the web page. "
+        "Set another there or run `codeagent setup`."
+    )
+
+
+async def test_where_no_key_was_sent_one_is_wanted() -> None:
+    async with ScriptedEndpoint([refusal(401, "No auth")]) as server:
+        with pytest.raises(AuthError) as raised:
+            await ask(client(server, api_key=""))
+    assert str(raised.value) == (
+        f"{server.base_url} wants a key: status 401, No auth. Set CODEAGENT_API_KEY or run `codeagent setup`."
+    )
+
+
+async def test_an_answer_held_back_says_why_and_keeps_what_was_shown() -> None:
+    async with ScriptedEndpoint([sse(HALF, chunk(None, "content_filter"))]) as server:
+        stream = client(server).stream(HI)
+        assert await anext(stream) == TextDelta("Half a")
+        with pytest.raises(ModelError) as raised:
+            await anext(stream)
+    assert str(raised.value) == (
+        f"{server.base_url} held its answer back (content_filter): say it in other words or choose another model."
     )
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from codeagent.core.entries import Usage
-from codeagent.core.errors import AuthError, CodeAgentError, IncompleteReply, RateLimited
+from codeagent.core.errors import AuthError, CodeAgentError, IncompleteReply, PassingError, RateLimited
 from codeagent.core.events import Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
 from codeagent.core.ports import Reply
@@ -73,13 +73,22 @@ async def test_what_will_not_pass_is_not_tried_again() -> None:
     assert len(script.leftover) == 1
 
 
-async def test_the_endpoint_is_obeyed_up_to_a_bound() -> None:
+async def test_the_endpoint_is_obeyed_and_never_asked_earlier() -> None:
     clock = Clock()
-    busy = [refusal(429, "slow", headers=(("Retry-After", wait),)) for wait in ("3", "0", "7200")]
+    busy = [refusal(429, "slow", headers=(("Retry-After", wait),)) for wait in ("3", "0", "120")]
     async with ScriptedEndpoint([*busy, say("ok")]) as server:
-        *_, reply = await play(RetryingProvider(client(server), 5, sleep=clock.sleep))
+        *_, reply = await play(RetryingProvider(client(server), 5, sleep=clock.sleep, jitter=lambda: 0.5))
     assert isinstance(reply, Reply)
-    assert clock.slept == [3, 0, 120]
+    assert clock.slept == [3, 1, 120]
+
+
+@pytest.mark.parametrize(("status", "what"), [(429, "limits the rate of requests"), (503, "is overloaded or failing")])
+async def test_a_wait_that_nobody_sits_through_is_told_instead(status: int, what: str) -> None:
+    async with ScriptedEndpoint([refusal(status, "slow", headers=(("Retry-After", "3600"),)), say("never")]) as server:
+        with pytest.raises(PassingError) as raised:
+            await play(RetryingProvider(client(server), 5, sleep=Clock().sleep))
+    assert str(raised.value) == f"{server.base_url} {what}: status {status}, slow. Come back in 60 min."
+    assert (raised.value.exit_code, len(server.leftover)) == (75, 1)
 
 
 async def test_a_wait_can_be_interrupted() -> None:

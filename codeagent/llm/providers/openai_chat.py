@@ -109,7 +109,7 @@ class OpenAIChat:
         except TimeoutError as error:
             raise self._silence(self._endpoint.connect_timeout) from error
         except (_package().APIError, ValueError) as error:
-            raise self._meaning(error) from error
+            raise self._meaning(error, path) from error
 
     async def aclose(self) -> None:
         if self._opening is not None:
@@ -204,14 +204,14 @@ class OpenAIChat:
     def _silence(self, seconds: float) -> NetworkError:
         return NetworkError("{url} sent nothing for {seconds:g} s.", url=self._endpoint.base_url, seconds=seconds)
 
-    def _meaning(self, error: Exception) -> ModelError:
+    def _meaning(self, error: Exception, path: str = "/chat/completions") -> ModelError:
         """Our error for one of the package's, or for what it could not encode or decode."""
         package, endpoint = _package(), self._endpoint
         if isinstance(error, package.APIStatusError):
             status: Any = error
             refusal = read_error({"error": status.body}) or Refusal(None, "")
             wait = retry_after(status.response.headers, datetime.now(UTC))
-            return refused(replace(refusal, status=status.status_code, retry_after=wait), endpoint)
+            return refused(replace(refusal, status=status.status_code, retry_after=wait), endpoint, path)
         if isinstance(error, package.APITimeoutError):
             return unreachable(f"no connection within {endpoint.connect_timeout:g} s", endpoint)
         if isinstance(error, package.APIError):

@@ -57,7 +57,7 @@ class Agent:
         self.steering = Steering()
         self.interrupt = Interrupt()
         self.keeper = keeper
-        self._calls = calls
+        self.calls = calls
         self._meter = meter
         self._limits = limits
 
@@ -119,7 +119,7 @@ class Agent:
             assert isinstance(replied, Replied)
             for notice in await self.keeper.foreign():
                 yield notice
-            async for event in self._calls.run(replied.message.calls, replied.cut):
+            async for event in self.calls.run(replied.message.calls, replied.cut):
                 yield event
             for text in (steered := self.steering.take()):
                 self.history.append(UserMessage(scrub(text)), origin="steer", said=scrub(text))

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
+from codeagent.agent.shell import run_typed
 from codeagent.core.entries import Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
-from codeagent.core.events import Compacted, Event, Notice
+from codeagent.core.events import Compacted, Event, Notice, ToolFinished
+from codeagent.core.messages import ToolCall
 from codeagent.core.ports import Jobs
 from codeagent.history.history import History
 from codeagent.memory.manager import MemoryManager
@@ -60,6 +62,8 @@ class Session:
         self.jobs = jobs
         self._build_prompt = build_prompt
         self._refresh = refresh
+        self._typed: list[str] = []
+        """What typed commands gave back, for the next message."""
 
     @property
     def id(self) -> str:
@@ -99,20 +103,42 @@ class Session:
     def denials(self) -> tuple[Denial, ...]:
         return tuple(self.permissions.denials)
 
-    def run_turn(self, text: str) -> AsyncIterator[Event]:
-        """One turn for what the person typed; see `Agent.run_turn`."""
-        return self.agent.run_turn(text, self._compose)
+    def run_turn(self, text: str, beside: str = "") -> AsyncIterator[Event]:
+        """One turn for what the person typed, and for what was piped in `beside` it; see `Agent.run_turn`."""
+        return self.agent.run_turn(text, self._opening, steered=self._steered, beside=beside)
 
-    async def _compose(self, said: str) -> str:
-        """The message for what was typed: facts that have become relevant travel at its head, or in a new prompt."""
-        await self.memory.prepare(said)
+    async def _opening(self, said: str) -> str:
+        """What stands before the message that opens a turn: facts that have become relevant come first, or stand in
+        a new prompt."""
         head = await self.agent.keeper.opening(fresh=self._refresh is not None)
+        await self.memory.prepare(said)
+        recalled = ""
         if self._refresh is not None:
             self.history.set_prompt(self._build_prompt(said), self._refresh)
             self._refresh = None
-        elif recalled := self.memory.recall(said).text:
-            head.append(recalled)
-        return "\n\n".join((*head, said))
+        else:
+            recalled = self.memory.recall(said).text
+        typed, self._typed = self._typed, []
+        return "\n\n".join(part for part in (recalled, *head, *typed) if part)
+
+    async def _steered(self, said: str) -> str:
+        """What stands before a message typed during the turn."""
+        await self.memory.prepare(said)
+        return self.memory.recall(said).text
+
+    def run_shell(self, command: str, *, tell: bool) -> AsyncIterator[Event]:
+        """Run a command that the person typed; with `tell` the model sees it with the next message."""
+        return self.agent.interrupt.pump(self._shell(command, tell))
+
+    async def _shell(self, command: str, tell: bool) -> AsyncGenerator[Event, None]:
+        async for event in run_typed(command, self.agent.calls.context()):
+            if tell and isinstance(event, ToolFinished):
+                self._typed.append(f"[The user ran a command]\n$ {command}\n{event.result.text}")
+            yield event
+
+    def title(self, call: ToolCall) -> str:
+        """The one-line label of a call."""
+        return self.agent.calls.toolbox.title(call)
 
     def interrupt(self) -> None:
         """Stop the running turn; its last event says so."""

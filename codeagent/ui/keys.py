@@ -19,6 +19,7 @@ KEYS = (
     ("Enter", "send; while it works: say it at the next safe place"),
     ("Ctrl-J, Alt-Enter, \\ Enter", "new line"),
     ("Alt-Enter while it works", "send it when the turn is over"),
+    ("!command, !!command", "run it: the model sees it with your next words, or not at all"),
     ("Esc", "interrupt; twice: clear the input"),
     ("Ctrl-C", "interrupt, clear, leave"),
     ("Ctrl-D", "leave, on an empty line"),

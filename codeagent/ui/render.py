@@ -14,7 +14,7 @@ from codeagent.ui.rows import Row, Span, fit, row_width, width, wrap, wrap_text
 from codeagent.ui.tables import table
 
 DIFF_ROWS = 40
-"""Rows of a diff under a settled call; the rest is a key away."""
+"""Rows of a diff or text under a settled call; the rest is a key away."""
 LAST_WORDS = 3
 """Lines of a failed program's output that are shown."""
 _LEVEL = {"info": "class:dim", "warning": "class:warn", "error": "class:bad"}
@@ -68,7 +68,7 @@ def said_rows(text: str, cells: int) -> list[Row]:
 
 
 def tool_rows(event: ToolFinished, cells: int) -> list[Row]:
-    """The settled line of a call; under it the diff of an edit, or the first line of a failure."""
+    """The settled line of a call; under it the diff of an edit, what is to be shown, or the first line of a failure."""
     result = event.result
     if result.denied:
         mark: Span = ("class:warn", "⊘ ")
@@ -80,6 +80,8 @@ def tool_rows(event: ToolFinished, cells: int) -> list[Row]:
     rows = [tool_line(mark, event.title, told, cells)]
     if isinstance(result.display, Diff) and not (result.failed or result.denied):
         rows += [[("", "  "), *row] for row in diff_rows(result.display, cells - 2, DIFF_ROWS)]
+    elif isinstance(result.display, str):
+        rows += [[("", "  "), *row] for row in preview_rows(result.display, cells - 2, DIFF_ROWS)]
     elif result.failed and not result.denied:
         rows += [[("", "  "), ("class:bad", fit(line, cells - 2))] for line in _failure(result)]
     return rows

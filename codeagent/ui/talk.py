@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Sequence
 
 from codeagent.agent.session import Session
@@ -25,6 +26,8 @@ from codeagent.ui.turn_view import TurnView
 
 RESUMED_TURNS = 2
 """Turns of a resumed conversation that are shown again."""
+_SHELL = re.compile(r"(!{1,2})(?!!)(\s*\S.*)", re.DOTALL)
+"""`!command`, which the model is shown, and `!!command`, which it is not."""
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +52,7 @@ class Talk:
 
     def steer(self, text: str) -> bool:
         """Put a word into the running turn. False when there is none, or when it is a command."""
-        if self._view is None or not self._steerable or is_command(text):
+        if self._view is None or not self._steerable or is_command(text) or _SHELL.match(text):
             return False
         self.session.steer(text)
         return True
@@ -112,6 +115,9 @@ class Talk:
         return True
 
     async def _handle(self, line: str) -> bool:
+        if typed := _SHELL.match(line):
+            await self._play(self.session.run_shell(typed[2].strip(), tell=typed[1] == "!"))
+            return True
         match await dispatch(line, CommandContext(self.session, self._desk, self._ui)):
             case Exit():
                 return False

@@ -127,6 +127,12 @@ class Session:
         error = LimitReached("The turn took {steps} steps, its limit.", steps=9, hint="Say “go on”.")
         yield TurnEnded(reason, 2, 1.5, error if text == "limit" else None)  # type: ignore[arg-type]
 
+    async def run_shell(self, command: str, *, tell: bool) -> AsyncIterator[Event]:
+        title = f"Run {command} ({'told' if tell else 'kept'})"
+        call = ToolCall("c", "shell")
+        yield ToolStarted(call, title)
+        yield ToolFinished(call, title, ToolResult("", summary="exit 0", display="first\nsecond"), 0.0)
+
     async def aclose(self) -> None:
         return None
 

@@ -129,7 +129,13 @@ class Assembly:
             return text
 
         guard = HistoryGuard(
-            history, memory, meter, model.budget, prompt, retry_after=self._settings.compaction.retry_after
+            history,
+            memory,
+            meter,
+            model.budget,
+            prompt,
+            retry_after=self._settings.compaction.retry_after,
+            hard=self._settings.compaction.mode == "ladder",
         )
         limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
         keeper = make_task_keeper(

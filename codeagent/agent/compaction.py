@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 
-from codeagent.core.entries import Prompt
-from codeagent.core.errors import CodeAgentError
+from codeagent.core.entries import Compaction, Need, Prompt
+from codeagent.core.errors import CodeAgentError, ContextOverflow
 from codeagent.core.events import Compacted, Compacting, Event, Notice
 from codeagent.core.ports import Memory
 from codeagent.core.tokens import ContextBudget
@@ -13,9 +13,13 @@ from codeagent.history.history import History
 from codeagent.memory.breaker import Breaker
 from codeagent.memory.meter import TokenMeter
 
+_GROWTH = 8
+"""After a compaction, and where there was nothing to gain, the next is thought of when the request has grown by the
+trigger divided by this."""
+
 
 class HistoryGuard:
-    """Keeps the next request under the trigger of the budget."""
+    """Keeps the next request under the trigger of the budget, and in any case under its hard limit."""
 
     def __init__(
         self,
@@ -26,47 +30,106 @@ class HistoryGuard:
         rebuild: Callable[[str], Prompt],
         *,
         retry_after: int = 10,
+        hard: bool = True,
     ) -> None:
-        """`rebuild` makes the prompt anew for the newest user message; `retry_after` counts steps (0: every check)."""
+        """`rebuild` makes the prompt anew for the newest user message; `retry_after` counts steps (0: every check);
+        without `hard` nothing is done but what the trigger asks for."""
         self._history = history
         self._memory = memory
         self._meter = meter
         self._budget = budget
         self._rebuild = rebuild
+        self._hard = hard
         self._breaker = Breaker(retry_after)
-        self._nothing_in_turn = -1
+        self._floor = 0
+        """Up to this size nothing is tried again."""
+        self._told_in_turn = -1
+        self.resting = False
+        """The person took a compaction back: the next comes by itself only at the hard limit."""
 
     async def maybe_compact_history(self) -> AsyncGenerator[Event, None]:
-        """Compact if the next request is over the trigger; called before every model call."""
-        if self._meter.request(self._history) <= self._budget.trigger or self._nothing_in_turn == self._history.turn:
-            return
-        if not self._breaker.ready():
-            return
-        async for event in self.compact(force=False):
-            yield event
-
-    async def compact(self, *, force: bool = True, focus: str | None = None) -> AsyncGenerator[Event, None]:
-        """Compact now. A summary that fails leaves the history as it is and is told, not raised.
+        """Compact if the next request is over the trigger; called before every model call.
 
         Raises:
+            ContextOverflow: the request is over the hard limit, and nothing makes it small enough.
+        """
+        tokens = self._tokens()
+        if tokens <= self._budget.trigger:
+            self._floor = 0
+            return
+        pressing = self._hard and tokens > self._budget.hard_limit
+        if not pressing and (self.resting or tokens <= self._floor):
+            return
+        async for event in self._climb(tokens, ask=self._breaker.ready()):
+            yield event
+        if pressing and self._tokens() > self._budget.hard_limit:  # what was counted before was too little
+            async for event in self._climb(self._tokens(), ask=False):
+                yield event
+        if self._hard and (after := self._tokens()) > self._budget.hard_limit:
+            raise ContextOverflow(
+                "The next request would take {tokens:,} tokens; {limit:,} fit.",
+                tokens=after,
+                limit=self._budget.hard_limit,
+                hint="Use a model with a larger window, or begin anew with /clear.",
+            )
+
+    async def compact(
+        self, *, force: bool = True, focus: str | None = None, overflow: bool = False
+    ) -> AsyncGenerator[Event, None]:
+        """Compact now: at the person's word, or with `overflow` at the provider's. Failures are told, not raised.
+
+        Raises:
+            ContextOverflow: the provider refused the request, and nothing makes it small enough.
             StoreError: the disk refuses.
         """
-        tokens = self._meter.request(self._history)
-        yield Compacting(tokens)
+        async for event in self._climb(self._tokens(), force=force, focus=focus, overflow=overflow):
+            yield event
+
+    def rest(self) -> None:
+        """A compaction was taken back: do without until the hard limit."""
+        self.resting = True
+        self._history.set_prompt(self._prompt(), "undo")
+
+    async def _climb(
+        self, tokens: int, *, force: bool = False, focus: str | None = None, overflow: bool = False, ask: bool = True
+    ) -> AsyncGenerator[Event, None]:
+        if ask:
+            yield Compacting(tokens)
+        # Once folded it is counted by estimate alone, which may be more than what the provider reported.
+        estimate = self._meter.fixed(self._history.prompt) + round(self._meter.factor * self._history.tokens)
+        tokens = max(tokens, estimate)
         try:
-            proposal = await self._memory.compact(self._history, force=force, focus=focus, tokens=tokens)
+            proposal = await self._memory.compact(self._history, Need(tokens, force, focus, overflow, ask))
+        except ContextOverflow:
+            raise
         except CodeAgentError as error:
             self._breaker.failed()
             yield Notice("Compaction failed, nothing was changed: {error}", {"error": str(error)}, "warning")
             return
         if proposal is None:
-            self._nothing_in_turn = self._history.turn
-            yield Notice("Nothing to compact: too few finished turns before the newest.")
+            if ask:
+                self._floor = tokens + self._budget.trigger // _GROWTH
+                if force or self._told_in_turn != self._history.turn:
+                    self._told_in_turn = self._history.turn
+                    yield Notice("Nothing to compact: what could leave is too small to gain anything.")
             return
-        self._breaker.succeeded()
-        receipt = self._history.fold(proposal)
-        self._memory.safe_point()
-        said = next((entry.said for entry in reversed(self._history.entries) if entry.said), "")
-        self._history.set_prompt(self._rebuild(said), "compaction")
-        yield Compacted(receipt)
+        if proposal.failure and ask:
+            self._breaker.failed()
+        elif proposal.rung > 1:
+            self._breaker.succeeded()
+        yield Compacted(self._fold(proposal))
         await self._history.sync()
+
+    def _fold(self, proposal: Compaction) -> Compaction:
+        receipt = self._history.fold(proposal)
+        self.resting = False
+        self._history.set_prompt(self._prompt(), "compaction")
+        self._floor = self._tokens() + self._budget.trigger // _GROWTH
+        return receipt
+
+    def _prompt(self) -> Prompt:
+        self._memory.safe_point()
+        return self._rebuild(next((entry.said for entry in reversed(self._history.entries) if entry.said), ""))
+
+    def _tokens(self) -> int:
+        return self._meter.request(self._history)

@@ -154,7 +154,7 @@ class Agent:
                 yield event
         except ContextOverflow:
             before = self.history.tokens
-            async for event in self.compacting(self.guard.compact()):
+            async for event in self.compacting(self.guard.compact(force=False, overflow=True)):
                 yield event
             if self.history.tokens >= before:
                 raise

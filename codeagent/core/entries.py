@@ -86,6 +86,22 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
+class Need:
+    """Why the history is to be made smaller."""
+
+    tokens: int
+    """Size of the next request as it stands."""
+    force: bool = False
+    """The person asks for it: be content with less to gain."""
+    focus: str | None = None
+    """What the person wants a summary to dwell on."""
+    overflow: bool = False
+    """The provider refused the request as too long, whatever we count."""
+    ask: bool = True
+    """Whether a model may be asked now."""
+
+
+@dataclass(frozen=True, slots=True)
 class Compaction:
     """A proposal to fold the history, and, once folded, the receipt of it.
 
@@ -102,6 +118,12 @@ class Compaction:
     left: tuple[str, ...] = ()
     """Ids of the messages that left the prompt."""
     repaired: tuple[str, ...] = ()
+    """Agreements that the model's summary had lost and code put back."""
     coverage: float | None = None
+    """Share of what must be kept that the summary held by itself."""
     digest: str = ""
     focus: str | None = None
+    held: int = 0
+    """Agreements with the person that stand in the prompt word for word."""
+    failure: str = ""
+    """Why no model's summary is in it ("" where there is one, or none was wanted)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from codeagent.core.entries import Compaction, Entry, Prompt, Usage
+from codeagent.core.entries import Compaction, Entry, Need, Prompt, Usage
 from codeagent.core.events import CallDelta, ReasoningDelta, Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
 from codeagent.core.tools import Action
@@ -186,10 +186,11 @@ class Memory(Protocol):
         """The prompt is about to be rebuilt: nothing counts as injected any more, files are read anew."""
         ...
 
-    async def compact(self, view: HistoryView, *, force: bool, focus: str | None, tokens: int) -> Compaction | None:
+    async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
         """A smaller form of the history, or None when there is nothing to gain.
 
         Raises:
+            ContextOverflow: nothing makes the request small enough.
             CodeAgentError: the summary failed; the history stays as it is.
         """
         ...

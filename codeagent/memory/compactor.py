@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from codeagent.core.entries import Compaction
+from codeagent.core.entries import Compaction, Need
 from codeagent.core.ports import Estimate, HistoryView, Summarize
 from codeagent.core.tokens import ContextBudget
 from codeagent.memory.rungs.base import Job, Mode, Parts, Strategy
@@ -18,8 +18,12 @@ def _new_id() -> str:
     return f"c-{secrets.token_hex(4)}"
 
 
+_POOR, _MORE = 0.7, 2
+"""Where a summary covers less by itself, the next compaction keeps so many turns more."""
+
+
 class ConversationHistoryCompactor:
-    """Climbs from the cheapest rung to the dearest and takes the first proposal."""
+    """Climbs from the cheapest rung to the dearest and takes the first proposal, which is the first that is enough."""
 
     def __init__(
         self,
@@ -33,18 +37,19 @@ class ConversationHistoryCompactor:
         budget: ContextBudget = _BUDGET,
     ) -> None:
         """`mode` classic is the plain rule alone; `keep_turns` user turns stay byte for byte."""
+        self._more_turns = 0
         self._rungs = tuple(strategy.rungs(Parts(summarize, estimate, budget, new_id, mode, keep_turns)))
 
-    async def compact(
-        self, view: HistoryView, *, force: bool = False, focus: str | None = None, tokens: int
-    ) -> Compaction | None:
+    async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
         """A smaller form of the history; None, without a model call, when there is nothing to gain.
 
         Raises:
             CodeAgentError: a rung tried and failed; the history is to stay as it is.
         """
-        job = Job(view, tokens, force, focus)
+        job = Job(view, need, self._more_turns)
         for rung in self._rungs:
             if proposal := await rung.propose(job):
+                if proposal.coverage is not None:
+                    self._more_turns = _MORE if proposal.coverage < _POOR else 0
                 return proposal
         return None

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from codeagent.core.entries import Compaction
+from codeagent.core.entries import Compaction, Need
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.ports import HistoryView, Recalled, Saved
@@ -152,9 +152,9 @@ class MemoryManager:
         """What is known that matters for what was typed and is not in the context yet; it counts as injected then."""
         return self._block.take(said, find(self._retriever, said, self._long_term.visible(), self._earlier()))
 
-    async def compact(self, view: HistoryView, *, force: bool, focus: str | None, tokens: int) -> Compaction | None:
+    async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
         """A smaller form of the history, or None when there is nothing to gain. Raises CodeAgentError."""
-        return await self._compactor.compact(view, force=force, focus=focus, tokens=tokens)
+        return await self._compactor.compact(view, need)
 
     def notices(self) -> tuple[Notice, ...]:
         """What the person should know about files of memory, each told once."""

@@ -90,8 +90,9 @@ async def test_a_request_that_is_too_long_twice_ends_the_turn(world: World) -> N
 async def test_a_request_that_is_too_long_with_nothing_to_compact(world: World) -> None:
     session = world.begin([say("It begins", error="ContextOverflow")])
     seen = await happens(session.run_turn("one"))
-    assert [type(event) for event in seen] == [TurnStarted, StepStarted, Compacting, Notice, TurnEnded]
+    assert [type(event) for event in seen] == [TurnStarted, StepStarted, Compacting, TurnEnded]
     assert (ended(seen).reason, said(session)) == ("failed", ["one", "(interrupted)"])
+    assert isinstance(ended(seen).error, ContextOverflow)
     check_valid(session)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from codeagent.agent.session import Session
+from codeagent.core.errors import ContextOverflow
 from codeagent.core.events import Compacted, Compacting, Notice, Replied, StepStarted, TurnEnded, TurnStarted
 from codeagent.core.messages import AssistantMessage, UserMessage
 from codeagent.history.reading import read_state
@@ -15,19 +17,23 @@ from tests.agent._world import World, check_valid, ended, events, happens, messa
 from tests.agent.conftest import Make
 from tests.laws.requests import extends, unpaired
 
-LONG = "A long answer. " * 500
-SMALL = 3_600
-"""Tokens of a window whose trigger lies above the fixed part of a request, and below that with a long answer."""
+WORDS = "Some words here, "
+"""A text that counts as many tokens by estimate as the scripted model reports."""
+WINDOW = 32_000
+"""Tokens: trigger 20 000, hard limit 24 000."""
 BROKEN = Step(error="AuthError", purpose="summary")
 
 
 async def over(world: World, *script: Step, turns: int = 1) -> Session:
     """A session whose next request is over the trigger."""
-    session = world.begin([say("Yes.")] * (turns - 1) + [say(LONG), *script], window=SMALL)
-    for number in range(turns):
+    session = world.begin([say("Yes.")] * (turns - 1), window=WINDOW)
+    for number in range(turns - 1):
         assert ended(await events(session.run_turn(f"turn {number + 1}"))).reason == "done"
     status = session.status()
-    assert status.context_tokens > status.trigger
+    missing = status.trigger - (status.context_tokens or session.history.fixed_tokens)
+    world.play(say(WORDS * ((missing + 120) * 4 // len(WORDS))), *script)
+    assert ended(await events(session.run_turn(f"turn {turns}"))).reason == "done"
+    assert status.trigger < session.status().context_tokens < session.model.budget.hard_limit
     return session
 
 
@@ -40,7 +46,7 @@ async def test_it_compacts_before_the_call_that_would_be_too_long(make: Make) ->
     assert [type(event) for event in seen] == kinds
     summed, understood, *rest = messages(session)
     assert isinstance(summed, UserMessage) and isinstance(understood, AssistantMessage)
-    assert summed.text.endswith("\n\nShort.")
+    assert summed.text.endswith("\nShort.")
     assert rest == [UserMessage("next"), AssistantMessage("Fits.")]
     (receipt,) = [event.receipt for event in seen if isinstance(event, Compacted)]
     state = read_state(session.history.path).state
@@ -61,14 +67,28 @@ async def test_the_request_for_the_summary_extends_the_one_before(make: Make) ->
 
 
 async def test_nothing_to_compact_is_said_once_a_turn(world: World) -> None:
-    """Three turns are kept, there are but two: each step would find the same."""
-    session = await over(world, *[call("glob", pattern="*")] * 3, say("Done."), say("Again."))
+    """The system prompt alone is over the trigger: each step would find the same."""
+    world.options = replace(world.options, append_system_prompt=WORDS * 4_400)
+    session = world.begin([call("glob", pattern="*")] * 3 + [say("Done."), say("Again.")], window=WINDOW)
     seen = await happens(session.run_turn("next"))
+    status = session.status()
+    assert status.trigger < status.context_tokens < session.model.budget.hard_limit
     notices = [place for place, event in enumerate(seen) if isinstance(event, Notice)]
     assert (notices, sum(isinstance(event, Compacting) for event in seen)) == ([2], 1)
     assert ended(seen) == TurnEnded("done", 4, 0.0)
     assert all(request.purpose == "turn" for request in world.requests)
-    assert sum(isinstance(event, Notice) for event in await happens(session.run_turn("more"))) == 1
+    await events(session.run_turn("more"))
+    assert said(session)[-1] == "Again."
+
+
+async def test_a_prompt_that_alone_is_too_large_ends_the_turn_with_its_sizes(world: World) -> None:
+    world.options = replace(world.options, append_system_prompt=WORDS * 8_000)
+    session = world.begin(window=WINDOW)
+    for _ in range(2):
+        end = ended(await events(session.run_turn("hi")))
+        assert (end.reason, isinstance(end.error, ContextOverflow)) == ("failed", True)
+        assert end.error is not None and end.error.arguments["limit"] == 24_000
+    assert world.requests == []
 
 
 async def test_a_summary_that_fails_changes_nothing_and_the_turn_goes_on(make: Make) -> None:
@@ -121,7 +141,7 @@ async def test_a_success_ends_the_rest(make: Make) -> None:
 
 
 async def test_by_hand_with_a_focus(world: World) -> None:
-    session = world.begin([say(LONG), say("Two."), summary("About the parser.")])
+    session = world.begin([say(WORDS * 100), say("Two."), summary("About the parser.")])
     await events(session.run_turn("one"))
     await events(session.run_turn("two"))
     await events(session.compact("the parser"))
@@ -142,11 +162,9 @@ async def test_it_never_compacts_twice_for_nothing(make: Make) -> None:
     """What is kept alone is over the trigger: one summary, then no more until there is something to gain."""
     world = make(compaction__keep_turns=1)
     many = [call("glob", pattern="*")] * 4
-    session = await over(world, summary("Short."), say(LONG), *many, say("Done."))
-    seen = await happens(session.run_turn("a long question " * 500))
+    session = await over(world, *[summary("Short.")] * 2, *many, say("Done."), turns=2)
+    seen = await happens(session.run_turn(WORDS * 4_500))
     assert sum(isinstance(event, Compacted) for event in seen) == 1
-    world.play(*many, say("Done."), summary("Never."))
-    seen = await happens(session.run_turn("small"))
     assert said(session)[-1] == "Done."
     world.play()
 

@@ -307,9 +307,9 @@ async def test_a_consumer_that_is_cancelled_stops_the_turn(world: World) -> None
 
 async def test_summaries_after_an_interruption(world: World) -> None:
     """An interrupted conversation compacts like any other."""
-    session = world.begin([call("shell", command="sleep 300"), say("Two. " * 200), summary("Short.")])
+    session = world.begin([calls(say("One. " * 200), call("shell", command="sleep 300")), say("Two."), summary(".")])
     await until(session.run_turn("one"), ToolStarted, session.interrupt)
     await events(session.run_turn("two"))
     await events(session.compact())
-    assert [text.endswith("Short.") for text in said(session)[:1]] == [True]
+    assert [text.endswith("\n.") for text in said(session)[:1]] == [True]
     check_valid(session)

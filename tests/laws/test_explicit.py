@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from codeagent.core.entries import Need
 from codeagent.llm.providers.scripted import call, say, summary
 from tests.agent._world import World as Agents
 from tests.agent._world import events
@@ -40,7 +41,7 @@ async def test_neither_recall_nor_compaction_nor_reading_changes_the_facts(world
     world.summariser = Summariser("Remember that the user likes tabs. 记住用户喜欢 tabs。")
     reopened = world.open()
     talk = Talk().user("Remember that I like tabs.").assistant("Noted.").turns(2, 6)
-    assert await reopened.compact(talk, force=False, focus="remember the port", tokens=100_000) is not None
+    assert await reopened.compact(talk, Need(100_000, force=False, focus="remember the port")) is not None
     reopened.project_section()
     reopened.facts_section("remember that I like tabs, the port too")
     reopened.recall("记住我喜欢 tabs")

@@ -71,7 +71,15 @@ class Talk:
     def _add(self, message: Message, origin: Origin) -> Talk:
         wire = encode(message)
         self.entries.append(
-            Entry(f"m{len(self.entries) + 1}", self.turn, message, wire, estimate_classes(wire), origin)
+            Entry(
+                f"m{len(self.entries) + 1}",
+                self.turn,
+                message,
+                wire,
+                estimate_classes(wire),
+                origin,
+                message.text if origin in ("user", "steer") else None,
+            )
         )
         return self
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codeagent.core.entries import Need
 from codeagent.core.paths import Home, Project
 from codeagent.core.ports import FactStore, Memory, Recalled
 from codeagent.core.tokens import ContextBudget, estimate_classes, estimate_tokens
@@ -165,6 +166,6 @@ def test_a_damaged_memory_file_is_told_and_its_backup_used(world: World) -> None
 
 
 async def test_compaction_is_handed_on(world: World) -> None:
-    proposal = await world.memory.compact(Talk().turns(1, 4), force=False, focus=None, tokens=9_000)
+    proposal = await world.memory.compact(Talk().turns(1, 4), Need(9_000, force=True))
     assert proposal is not None
     assert (proposal.first_kept, len(world.summariser.asked)) == ("m5", 1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codeagent.core.entries import Compaction, Entry
+from codeagent.core.entries import Compaction, Entry, Need
 from codeagent.core.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from codeagent.core.plugins import discover
 from codeagent.core.tokens import ContextBudget, estimate_classes
@@ -38,7 +38,7 @@ def compactor(name: str, budget: ContextBudget = SMALL) -> ConversationHistoryCo
 
 
 async def compact(name: str, talk: Talk, *, force: bool = False, fixed: int = 0) -> Compaction | None:
-    return await compactor(name).compact(talk, force=force, tokens=talk.tokens + fixed)
+    return await compactor(name).compact(talk, Need(talk.tokens + fixed, force=force))
 
 
 def left(talk: Talk, proposal: Compaction | None) -> list[str]:
@@ -200,7 +200,7 @@ async def test_pairs_stay_whole_and_every_fold_makes_the_history_smaller(
             _say(history, text, calls, answered)
         before = history.tokens
         request = history.entries[-1].message if not turns[-1][1] else None
-        proposal = await made.compact(history, tokens=history.tokens + 50)
+        proposal = await made.compact(history, Need(history.tokens + 50))
         if proposal is None:
             continue
         history.fold(proposal)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from codeagent.core.entries import Compaction
+from codeagent.core.entries import Compaction, Entry, Need
 from codeagent.core.ports import Estimate, HistoryView, Summarize
 from codeagent.core.tokens import ContextBudget
 
@@ -18,12 +18,13 @@ class Job:
     """One compaction to be done."""
 
     view: HistoryView
-    tokens: int
-    """Size of the next request as it stands."""
-    force: bool = False
-    """The person, or the provider's refusal, asks for it: be content with less to keep."""
-    focus: str | None = None
-    """What the person wants the summary to dwell on."""
+    need: Need
+    more_turns: int = 0
+    """So many turns more are kept than usual: the summary before covered too little."""
+
+    @property
+    def tokens(self) -> int:
+        return self.need.tokens
 
 
 class Rung(Protocol):
@@ -56,3 +57,49 @@ class Strategy:
 
     name: str
     rungs: Callable[[Parts], Sequence[Rung]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Sizes of what the history could become; estimates of messages count as much as they do in `job.tokens`."""
+
+    job: Job
+    budget: ContextBudget
+    factor: float
+    """Tokens of the job for one estimated token."""
+    fixed: int
+    """Tokens of what stands before the messages."""
+
+    @classmethod
+    def of(cls, job: Job, parts: Parts) -> Scale:
+        prompt = job.view.prompt
+        fixed = parts.estimate(prompt.system.encode("utf-8", "replace")) + parts.estimate(prompt.tools)
+        whole = fixed + sum(entry.tokens for entry in job.view.entries)
+        factor = max(0.1, job.tokens / whole) if whole else 1.0
+        return cls(job, parts.budget, factor, round(factor * fixed))
+
+    @property
+    def pressing(self) -> bool:
+        """The next request cannot be sent as it is."""
+        return self.job.need.overflow or self.job.tokens > self.budget.hard_limit
+
+    @property
+    def limit(self) -> int:
+        """What the request must come under; where the provider's is not the one we know, with half of the messages."""
+        half = self.fixed + (self.job.tokens - self.fixed) // 2
+        return min(self.budget.trigger, half) if self.job.need.overflow else self.budget.trigger
+
+    @property
+    def worth(self) -> int:
+        """Tokens that a compaction must free to pay for the provider's cache, which it breaks."""
+        return self.budget.trigger // 10
+
+    def after(self, gone: int, new: int = 0) -> int:
+        """The request without `gone` estimated tokens of messages, and with `new` ones."""
+        return max(0, round(self.job.tokens + self.factor * (new - gone)))
+
+
+def kept_from(entries: Sequence[Entry], turns: int) -> int:
+    """Place of the message that opens the oldest of the newest `turns` user turns; 0 where there are no more."""
+    borders = [place for place, entry in enumerate(entries) if entry.origin == "user"]
+    return borders[-turns] if len(borders) > turns else 0

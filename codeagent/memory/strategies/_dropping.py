@@ -55,7 +55,7 @@ class Dropping:
             tokens_after=max(0, job.tokens - freed),
             left=ids,
             digest=job.view.prompt.digest,
-            focus=job.focus,
+            focus=job.need.focus,
         )
 
     def _memory(self, job: Job) -> WorkingMemory:
@@ -63,7 +63,7 @@ class Dropping:
         window = self.parts.budget.trigger
         messages = sum(entry.tokens for entry in job.view.entries)
         room = WorkingMemory(window, system=max(0, job.tokens - messages), reserve=window // 4)
-        if job.force and messages // 2 < room.budget:
+        if job.need.force and messages // 2 < room.budget:
             return WorkingMemory(messages // 2)
         return room
 

@@ -1,0 +1,253 @@
+"""The record that travels with a summary: made by code from the messages, never by a model.
+
+It holds the person's own words, what they agreed to, the files and the commands. It is written into the message that
+stands for what left, and read back from there at the next compaction. Every line of what others said is indented, so
+that nothing in it can pass for a heading of the record.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from codeagent.core.entries import Entry
+from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage
+from codeagent.memory.verify import assents, rules, values, without_pastes
+
+MARK = "[The context was compacted here: what follows stands for the messages that left it.]"
+SUMMARY = "## Summary"
+RECORD = "## Record, kept by code: where the summary says otherwise, this holds"
+_WORDS = "### The user's own words"
+_FILES = "### Files"
+_COMMANDS = "### Commands"
+_BY_ID = "- by id alone: "
+_ANSWERED = 3_000
+"""Characters of what the user agreed to."""
+_VALUES = 12
+_CHANGING = {"edit_file", "write_file"}
+_ITEM = re.compile(r"- (m\d+)( in part)?(?: agrees to (m\d+), (\d+) lines)?:")
+_EXIT = re.compile(r"\[(exit \d+|killed by [^\]]+)\]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the person typed in one message; `text` is "" where only the id is left."""
+
+    id: str
+    text: str
+    whole: bool = True
+    answers: str = ""
+    """The assistant's text that the message agrees to."""
+    answered: str = ""
+    """Id of that."""
+
+    @property
+    def agreements(self) -> list[str]:
+        return [*rules(self.text), *([self.answers] if self.answers else [])]
+
+    def render(self) -> str:
+        answer = self.answers.split("\n") if self.answers else []
+        part = "" if self.whole else " in part"
+        head = f"- {self.id}{part}" + (f" agrees to {self.answered}, {len(answer)} lines" if answer else "") + ":"
+        return "\n".join([head, *(f"  {line}" for line in (*answer, *self.text.split("\n")))])
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    words: tuple[Words, ...] = ()
+    modified: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+    """(command line, how it ended), the newest last."""
+
+    @property
+    def agreements(self) -> list[str]:
+        return [one for words in self.words for one in words.agreements]
+
+
+# ---- made from messages --------------------------------------------------------------------------------------------
+
+
+def ledger(gone: Sequence[Entry], kept: Sequence[Entry] = (), request: Entry | None = None) -> Ledger:
+    """The record of what leaves with `gone`: records in it are taken up, and what an assent in `kept` answers too.
+
+    `request` leaves only as far as the record in it goes: its words stay in a message of their own.
+    """
+    made: list[Ledger] = []
+    spoken: Entry | None = None
+    results = {entry.message.call_id: entry for entry in gone if isinstance(entry.message, ToolMessage)}
+    for entry in gone:
+        message = entry.message
+        if MARK in message.text and (earlier := read(message.text)) is not None:
+            made.append(earlier)
+        # The words of the request stay in its message; what they agree to would leave.
+        if entry.said is not None and (entry is not request or (spoken and assents(entry.said))):
+            made.append(Ledger((_words(entry, spoken),)))
+        if isinstance(message, AssistantMessage):
+            if message.text.strip() and entry.origin == "model":
+                spoken = entry
+            made += (_deed(call, results.get(call.id)) for call in message.calls)
+    for entry in kept:
+        if entry.origin == "model" and entry.message.text.strip():
+            break
+        if entry.said is not None and spoken and assents(entry.said):
+            made.append(Ledger((_words(entry, spoken),)))
+    return _joined(made)
+
+
+def _joined(ledgers: Sequence[Ledger]) -> Ledger:
+    """One record, in order; of a message told twice the first, of a command run twice the last."""
+    words: dict[str, Words] = {}
+    commands: dict[str, str] = {}
+    for one in ledgers:
+        for said in one.words:
+            words.setdefault(said.id, said)
+        for command, end in one.commands:
+            commands.pop(command, None)
+            commands[command] = end
+    modified = dict.fromkeys(path for one in ledgers for path in one.modified)
+    seen = dict.fromkeys(path for one in ledgers for path in one.read if path not in modified)
+    return Ledger(tuple(words.values()), tuple(modified), tuple(seen), tuple(commands.items()))
+
+
+def _words(entry: Entry, spoken: Entry | None) -> Words:
+    said = entry.said or ""
+    if spoken is None or not assents(said):
+        return Words(entry.id, without_pastes(said, entry.id))
+    answer = spoken.message.text
+    if len(answer) > _ANSWERED:
+        answer = f'{answer[:_ANSWERED]}\n[... recall(id="{spoken.id}") gives the rest ...]'
+    return Words(entry.id, without_pastes(said, entry.id), answers=answer, answered=spoken.id)
+
+
+def _deed(call: ToolCall, result: Entry | None) -> Ledger:
+    try:
+        given = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return Ledger()
+    given = given if isinstance(given, dict) else {}
+    path, command = given.get("path"), given.get("command")
+    if isinstance(command, str) and command.strip():
+        found = _EXIT.search(result.message.text[-200:]) if result else None
+        return Ledger(commands=((" ⏎ ".join(command.split("\n"))[:300], found[1] if found else ""),))
+    if isinstance(path, str) and path.strip() and "\n" not in path:
+        return Ledger(modified=(path,)) if call.name in _CHANGING else Ledger(read=(path,))
+    return Ledger()
+
+
+# ---- written and read back -----------------------------------------------------------------------------------------
+
+
+def render(made: Ledger, estimate: Callable[[str], int], words: int, deeds: int) -> tuple[Ledger, str]:
+    """The record within so many tokens for words and for deeds, and what of it was kept.
+
+    Agreements come first, the oldest before all, then messages whole: the first, and the newest. What does not fit is
+    named by its id.
+    """
+    kept = _bounded(made.words, estimate, words)
+    lines = [RECORD]
+    if any(one.text for one in kept):
+        lines += [_WORDS, *(one.render() for one in kept if one.text)]
+    if bare := [one.id for one in kept if not one.text]:
+        lines += ([] if _WORDS in lines else [_WORDS]) + [f"{_BY_ID}{', '.join(bare)} (recall gives them)"]
+    files = [*(f"- read {path}" for path in made.read), *(f"- modified {path}" for path in made.modified)]
+    commands = [f"- {command}" + (f" → {end}" if end else "") for command, end in made.commands]
+    for heading, rows in ((_FILES, files), (_COMMANDS, commands)):
+        if shown := _newest(rows, estimate, deeds // 2):
+            lines += [heading, *shown]
+    return replace(made, words=tuple(kept)), "\n".join(lines)
+
+
+def _bounded(words: Sequence[Words], estimate: Callable[[str], int], budget: int) -> list[Words]:
+    parts = [_part(one, first=place == 0) for place, one in enumerate(words)]
+    chosen: dict[int, Words] = {}
+    for place in sorted(range(len(words)), key=lambda place: (not words[place].agreements, place)):
+        if (size := estimate(parts[place].render())) <= budget and parts[place].text:
+            chosen[place] = parts[place]
+            budget -= size
+    for place in (*range(min(1, len(words))), *range(len(words) - 1, 0, -1)):
+        held = estimate(chosen[place].render()) if place in chosen else 0
+        if (size := estimate(words[place].render()) - held) <= budget and words[place].text:
+            chosen[place] = words[place]
+            budget -= size
+    return [chosen.get(place, Words(one.id, "", whole=False)) for place, one in enumerate(words)]
+
+
+def _part(words: Words, *, first: bool) -> Words:
+    """What must be kept of a message that cannot be kept whole."""
+    if not words.whole:
+        return words
+    lines = rules(words.text)
+    if first and (goal := words.text.strip()[:200]) and lines[:1] != [goal]:
+        lines.insert(0, goal)
+    if found := [value for value in values(words.text) if not any(value in line for line in lines)][:_VALUES]:
+        lines.append(f"({', '.join(found)})")
+    if words.answers and not lines:
+        return words
+    return replace(words, text="\n".join(lines), whole="\n".join(lines) == words.text)
+
+
+def _newest(rows: Sequence[str], estimate: Callable[[str], int], budget: int) -> list[str]:
+    shown: list[str] = []
+    for row in reversed(rows):
+        if (budget := budget - estimate(row)) < 0:
+            break
+        shown.insert(0, row)
+    return shown
+
+
+def split(text: str) -> tuple[str, str, str]:
+    """(what stands before the mark, the record's text, the summary's) of a message; the latter two "" without one."""
+    before, mark, after = f"\n{text}".rpartition(f"\n{MARK}\n")
+    if not mark or not after.startswith(RECORD):
+        return text, "", ""
+    record, _, summary = after.partition(f"\n\n{SUMMARY}\n")
+    return before.strip("\n"), record, summary
+
+
+def read(text: str) -> Ledger | None:
+    """The record in a message's text, None where there is none."""
+    _, record, _ = split(text)
+    if not record:
+        return None
+    words: list[Words] = []
+    rows: dict[str, list[str]] = {_FILES: [], _COMMANDS: []}
+    heading = ""
+    lines = iter(record.split("\n"))
+    pending: list[str] | None = None
+    for line in lines:
+        if line.startswith("  ") and pending is not None:
+            pending.append(line[2:])
+            continue
+        if pending is not None:
+            words[-1] = replace(words[-1], text="\n".join(pending))
+            pending = None
+        if line.startswith("### "):
+            heading = line
+        elif heading == _WORDS and line.startswith(_BY_ID):
+            words += (Words(id, "", whole=False) for id in re.findall(r"m\d+", line))
+        elif heading == _WORDS and (found := _ITEM.fullmatch(line)):
+            answer = "\n".join(row[2:] for row in islice(lines, int(found[4] or 0)))
+            words.append(Words(found[1], "", not found[2], answer, found[3] or ""))
+            pending = []
+        elif heading in rows and line.startswith("- "):
+            rows[heading].append(line[2:])
+    if pending is not None:
+        words[-1] = replace(words[-1], text="\n".join(pending))
+    return Ledger(
+        tuple(words), tuple(_of(rows[_FILES], "modified ")), tuple(_of(rows[_FILES], "read ")),
+        tuple(_commands(rows[_COMMANDS])),
+    )  # fmt: skip
+
+
+def _of(rows: Iterable[str], what: str) -> Iterator[str]:
+    return (row.removeprefix(what) for row in rows if row.startswith(what))
+
+
+def _commands(rows: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for row in rows:
+        command, arrow, end = row.rpartition(" → ")
+        yield (command, end) if arrow else (row, "")

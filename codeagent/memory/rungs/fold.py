@@ -1,0 +1,187 @@
+"""What rungs 2 to 4 share: everything before a cut becomes one message, a record made by code and a model's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeagent.core.entries import Compaction, Entry, Replacement
+from codeagent.core.errors import CodeAgentError, ModelError
+from codeagent.core.messages import AssistantMessage, Message, SystemMessage, UserMessage, encode
+from codeagent.memory import ledger
+from codeagent.memory.ledger import MARK, SUMMARY, Ledger
+from codeagent.memory.rungs.base import Job, Parts, Scale
+from codeagent.memory.verify import missing, rules, values, without_pastes
+
+ACKNOWLEDGEMENT = "Understood. I go on from there."
+_NO_SUMMARY = "(none: no model could be asked; the record above is what is left, and recall finds the rest)"
+_LENGTH = 1_500
+"""Tokens that a summary is thought to take at most."""
+_QUOTED = 200
+"""Characters of an agreement in a receipt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where to cut, and what becomes shorter behind the cut."""
+
+    rung: int
+    cut: int
+    """Place of the first message that stays."""
+    tail: tuple[Replacement, ...] = ()
+    saved: int = 0
+    """Estimated tokens that the shorter tail saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A plan with its record, before a model is asked."""
+
+    plan: Plan
+    head: Sequence[Entry]
+    request: Entry | None
+    """The user message of the running turn where the cut lies inside of it: its words stay."""
+    words: str
+    record: str
+    ledger: Ledger
+    earlier: str
+    """Summaries that are in the head already."""
+    acknowledged: bool
+
+    def messages(self, summary: str) -> tuple[Message, ...]:
+        text = f"{MARK}\n{self.record}\n\n{SUMMARY}\n{summary.replace(MARK, '')}"
+        first = UserMessage(f"{self.words}\n\n{text}" if self.request else text)
+        return (first, AssistantMessage(ACKNOWLEDGEMENT)) if self.acknowledged else (first,)
+
+
+class Folding:
+    """Drafts a fold, predicts its size, and carries it out."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._trigger = parts.budget.trigger
+        prompt = Path(__file__).parent.parent / "prompts" / "summary.md"
+        self._instruction = prompt.read_text(encoding="utf-8").strip()
+
+    def draft(self, job: Job, plan: Plan) -> Draft:
+        entries = job.view.entries
+        head, tail = entries[: plan.cut], entries[plan.cut :]
+        request = _request(head, tail)
+        made, record = ledger.render(
+            ledger.ledger(head, tail, request), self._tokens, self._trigger // 4, self._trigger // 16
+        )
+        opens = isinstance(tail[0].message, UserMessage) if tail else request is None
+        earlier = "\n\n".join(text for entry in head if (text := ledger.split(entry.message.text)[2]))
+        return Draft(plan, head, request, self._words(request), record, made, earlier, opens)
+
+    def gone(self, draft: Draft) -> int:
+        """Estimated tokens that leave, before what comes for them."""
+        return sum(entry.tokens for entry in draft.head) + draft.plan.saved
+
+    def predicted(self, scale: Scale, draft: Draft) -> int:
+        """Tokens of the request when the draft is carried out, with a summary of the usual length."""
+        gone = self.gone(draft)
+        return scale.after(gone, self._size(draft.messages("")) + min(_LENGTH, self._trigger // 8, gone // 4))
+
+    async def fold(self, job: Job, draft: Draft) -> Compaction | None:
+        """The proposal; None where there is nothing in the head but an earlier summary, or too little to gain.
+
+        Raises:
+            CodeAgentError: there is no good summary, and the request can still be sent as it is.
+        """
+        scale, gone = Scale.of(job, self._parts), self.gone(draft)
+        least = 0 if job.need.force or scale.pressing else scale.worth
+        if not draft.plan.tail and all(entry.origin == "summary" for entry in draft.head):
+            return None
+        if job.tokens - scale.after(gone, self._size(draft.messages(""))) <= least:
+            return None
+        if not job.need.ask and not scale.pressing:
+            return None
+        summary, failure = "", "the summariser rests after failures"
+        try:
+            if job.need.ask:
+                summary, failure = await self._summary(job, draft, gone), ""
+        except CodeAgentError as error:
+            if not scale.pressing:
+                raise
+            failure = str(error)
+        if failure:
+            summary = self._fallback(scale, draft)
+            if self._size(draft.messages(summary)) >= gone:
+                return None
+        return self._proposal(job, scale, draft, summary, failure)
+
+    async def _summary(self, job: Job, draft: Draft, gone: int) -> str:
+        """Asks with the session's own prefix, so that the provider reads it from its cache."""
+        instruction = self._instruction
+        if job.need.focus:
+            instruction += f"\n\nThe user asks you to dwell on this above all: {job.need.focus}"
+        prompt = job.view.prompt
+        prefix = [encode(SystemMessage(prompt.system)), *(entry.wire for entry in draft.head)]
+        summary = (await self._parts.summarize(prefix, prompt.tools, instruction)).strip()
+        if not summary:
+            raise ModelError("The model gave an empty summary.")
+        scale = Scale.of(job, self._parts)
+        size = self._size(draft.messages(summary))
+        most = scale.budget.hard_limit if scale.pressing else max(scale.limit, job.tokens - scale.worth)
+        if size >= gone or (not job.need.force and scale.after(gone, size) > most):
+            raise ModelError("The summary came out no smaller than what it stands for.")
+        return summary
+
+    def _fallback(self, scale: Scale, draft: Draft) -> str:
+        """What stands for a summary that could not be had: the one before, where there is room for it."""
+        size = self._size(draft.messages(draft.earlier))
+        fits = scale.after(self.gone(draft), size) <= scale.budget.trigger
+        return draft.earlier if draft.earlier and fits else _NO_SUMMARY
+
+    def _proposal(self, job: Job, scale: Scale, draft: Draft, summary: str, failure: str) -> Compaction:
+        first, *rest = draft.messages(summary)
+        entries, ids = job.view.entries, tuple(entry.id for entry in draft.head)
+        agreed = draft.ledger.agreements
+        values_ = [value for words in draft.ledger.words for value in values(words.text)]
+        wanted = list(dict.fromkeys([*agreed, *draft.ledger.modified, *values_]))
+        told = "" if failure else summary
+        stays = [draft.request, *entries[draft.plan.cut :]]
+        kept = [rule for entry in stays if entry is not None and entry.said for rule in rules(entry.said)]
+        replaced = {id for item in draft.plan.tail for id in item.of}
+        return Compaction(
+            id=self._parts.new_id(),
+            rung=draft.plan.rung,
+            first_kept=next((entry.id for entry in entries[draft.plan.cut :] if entry.id not in replaced), ""),
+            messages=(
+                Replacement(first, of=ids, id=draft.request.id if draft.request else None),
+                *(Replacement(message) for message in rest),
+                *draft.plan.tail,
+            ),
+            tokens_before=job.tokens,
+            tokens_after=scale.after(self.gone(draft), self._size((first, *rest))),
+            left=tuple(id for id in ids if draft.request is None or id != draft.request.id),
+            repaired=tuple(one[:_QUOTED] for one in missing(agreed, told)),
+            coverage=1 - len(missing(wanted, told)) / len(wanted) if wanted else 1.0,
+            digest=job.view.prompt.digest,
+            focus=job.need.focus,
+            held=len(dict.fromkeys([*agreed, *kept])),
+            failure=failure,
+        )
+
+    def _words(self, request: Entry | None) -> str:
+        if request is None:
+            return ""
+        words = request.said if request.said is not None else ledger.split(request.message.text)[0]
+        return words if self._tokens(words) <= self._trigger // 3 else without_pastes(words, request.id)
+
+    def _tokens(self, text: str) -> int:
+        return self._parts.estimate(text.encode("utf-8", "replace"))
+
+    def _size(self, messages: Sequence[Message]) -> int:
+        return sum(self._parts.estimate(encode(message)) for message in messages)
+
+
+def _request(head: Sequence[Entry], tail: Sequence[Entry]) -> Entry | None:
+    """The message that opened the turn which the cut divides."""
+    if tail and tail[0].origin == "user":
+        return None
+    if not tail and isinstance(head[-1].message, AssistantMessage) and not head[-1].message.calls:
+        return None
+    return next((entry for entry in reversed(head) if entry.origin == "user"), None)

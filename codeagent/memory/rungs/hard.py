@@ -1,0 +1,86 @@
+"""Rung 4: the request cannot be sent as it is. Fewer groups, shorter results, pastes out; else the sizes are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codeagent.core.entries import Compaction, Entry, Replacement
+from codeagent.core.errors import ContextOverflow
+from codeagent.core.messages import UserMessage, encode
+from codeagent.memory.rungs.base import Job, Parts, Scale
+from codeagent.memory.rungs.fold import Folding, Plan
+from codeagent.memory.rungs.mask import shortened
+from codeagent.memory.verify import without_pastes
+from codeagent.memory.working import groups
+
+RUNG = 4
+_NEWEST = 5
+_LENGTHS = (2_000, 500)
+"""Characters to which results that stay are cut, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hard:
+    """Whatever brings the request under the hard limit while it loses least. Never asked for but in need."""
+
+    parts: Parts
+    folding: Folding
+
+    async def propose(self, job: Job) -> Compaction | None:
+        """None when the request can be sent.
+
+        Raises:
+            ContextOverflow: nothing brings it under the limit; the sentence says what takes the room.
+        """
+        scale = Scale.of(job, self.parts)
+        if not scale.pressing:
+            return None
+        for limit in dict.fromkeys((scale.limit, min(scale.budget.hard_limit, job.tokens))):
+            for plan in self._plans(job.view.entries):
+                draft = self.folding.draft(job, plan)
+                if self.folding.predicted(scale, draft) < limit and (made := await self.folding.fold(job, draft)):
+                    return made
+        raise too_large(job, scale)
+
+    def _plans(self, entries: Sequence[Entry]) -> list[Plan]:
+        all = groups(entries)
+        plans = []
+        for length in _LENGTHS:
+            for kept in range(min(_NEWEST, len(all)), -1, -1):
+                cut = len(entries) - sum(map(len, all[len(all) - kept :]))
+                if cut:
+                    plans.append(self._plan(entries, cut, length))
+        return plans
+
+    def _plan(self, entries: Sequence[Entry], cut: int, length: int) -> Plan:
+        tail, saved = [], 0
+        for entry in entries[cut:]:
+            if (shorter := self._shorter(entry, length)) is not None:
+                tail.append(shorter)
+                saved += entry.tokens - self.parts.estimate(encode(shorter.message))
+        return Plan(RUNG, cut, tuple(tail), saved)
+
+    def _shorter(self, entry: Entry, length: int) -> Replacement | None:
+        if entry.said is None or not isinstance(entry.message, UserMessage):
+            return shortened(entry, length, self.parts.estimate)
+        head, found, _ = entry.message.text.partition(entry.said)
+        text = without_pastes(entry.said, entry.id)
+        if not found or text == entry.said:
+            return None
+        return Replacement(UserMessage(head + text), of=(entry.id,), id=entry.id)
+
+
+def too_large(job: Job, scale: Scale) -> ContextOverflow:
+    parts = "{fixed:,} of them are system prompt and tool descriptions, {messages:,} messages that cannot shrink."
+    refused = "The endpoint refuses a request of about {tokens:,} tokens as too long: "
+    counted = "The next request would take {tokens:,} tokens and {limit:,} fit: "
+    return ContextOverflow(
+        (refused if job.need.overflow else counted) + parts,
+        tokens=job.tokens,
+        limit=scale.budget.hard_limit,
+        fixed=scale.fixed,
+        messages=max(0, job.tokens - scale.fixed),
+        hint="Shorten CODEAGENT.md and the task memory, use a model with a larger window, set context_window if it is "
+        "known to be larger, or begin anew with /clear.",
+    )

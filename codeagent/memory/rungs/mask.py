@@ -1,0 +1,90 @@
+"""Rung 1: old tool results become one line each, without a model call. Calls and results stay paired."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codeagent.core.entries import Compaction, Entry, Replacement
+from codeagent.core.messages import ToolMessage, encode
+from codeagent.core.ports import Estimate
+from codeagent.memory.rungs.base import Job, Parts, Scale, kept_from
+from codeagent.memory.working import groups
+
+RUNG = 1
+NEWEST = 5
+"""So many of the newest groups are never masked."""
+_WHOLE = re.compile(r"the whole is in (.+?) \(read_file")
+_MASKED = re.compile(r"\[\d[\d,]* characters left out to free the context")
+_ENOUGH = 0.75
+"""Share of the limit that is enough: what is masked for less comes back at once as the next compaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Masks what stands before the newest turns, or with `by_groups` all but the newest groups."""
+
+    parts: Parts
+    by_groups: bool = False
+
+    async def propose(self, job: Job) -> Compaction | None:
+        """None when that is not enough to come well under the limit."""
+        if job.need.force:
+            return None
+        scale, entries = Scale.of(job, self.parts), job.view.entries
+        end = _groups_end(entries) if self.by_groups else kept_from(entries, self.parts.keep_turns + job.more_turns)
+        freed, masked = 0, []
+        for entry in entries[:end]:
+            if (line := masked_line(entry)) is None:
+                continue
+            saved = entry.tokens - self.parts.estimate(encode(line))
+            if saved > 0:
+                freed += saved
+                masked.append(Replacement(line, of=(entry.id,), id=entry.id))
+        after = scale.after(freed)
+        if not masked or after > scale.limit * _ENOUGH or job.tokens - after < scale.worth:
+            return None
+        ids = tuple(item.of[0] for item in masked)
+        behind = [entry.id for entry in entries].index(ids[-1]) + 1
+        return Compaction(
+            id=self.parts.new_id(),
+            rung=RUNG,
+            first_kept=entries[behind].id if behind < len(entries) else "",
+            messages=tuple(masked),
+            tokens_before=job.tokens,
+            tokens_after=after,
+            left=ids,
+            digest=job.view.prompt.digest,
+        )
+
+
+def _groups_end(entries: Sequence[Entry]) -> int:
+    return len(entries) - sum(map(len, groups(entries)[-NEWEST:]))
+
+
+def masked_line(entry: Entry) -> ToolMessage | None:
+    """The line that stands for a result; None for what is no result, is masked already, or cannot be rewritten."""
+    message = entry.message
+    if not isinstance(message, ToolMessage) or "." in entry.id or _MASKED.match(message.text):
+        return None
+    return ToolMessage(message.call_id, message.name, mask(message.text, entry.id))
+
+
+def mask(text: str, id: str) -> str:
+    """One line: how much is left out, how it ended, and where the whole is."""
+    last = text.rstrip().rpartition("\n")[2]
+    ended = f", {last.strip('[]')}" if last.startswith("[") and len(last) < 60 else ""
+    found = _WHOLE.search(text)
+    file = f"; the whole output is in {found[1]}" if found else ""
+    return f'[{len(text):,} characters left out to free the context{ended}; recall(id="{id}") gives them{file}]'
+
+
+def shortened(entry: Entry, characters: int, estimate: Estimate) -> Replacement | None:
+    """A result cut to its first third and its end, with the id of the whole; None where that gains nothing."""
+    message = entry.message
+    if not isinstance(message, ToolMessage) or "." in entry.id or len(message.text) <= characters:
+        return None
+    head, tail = message.text[: characters // 3], message.text[-(characters * 2 // 3) :]
+    cut = ToolMessage(message.call_id, message.name, f"{head}\n{mask(message.text, entry.id)}\n{tail}")
+    return Replacement(cut, of=(entry.id,), id=entry.id) if estimate(encode(cut)) < entry.tokens else None

@@ -15,7 +15,7 @@ from codeagent.core.errors import SessionError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.ui import UI, Row
-from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints
+from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints, named_flags
 from codeagent.history.catalog import Catalog, Found, checked_id, new_session_id
 from codeagent.history.history import History
 from codeagent.history.records import SessionInfo
@@ -32,7 +32,8 @@ async def open_desk(options: Options, ui: UI) -> House:
         CodeAgentError: settings, endpoint or session cannot be used.
     """
     project = find_project(options.cwd)
-    loaded = load_settings(options.flags(), options.environ, options.home, None if options.safe_mode else project)
+    flags = named_flags(options.provider, options.flags(), options.environ)
+    loaded = load_settings(flags, options.environ, options.home, None if options.safe_mode else project)
     house = House(options, project, loaded, ui)
     await house.open()
     return house
@@ -46,7 +47,13 @@ class House:
         self._project = project
         self._ui = ui
         self._catalog = Catalog(options.home)
-        self._endpoints = Endpoints(loaded.settings, options.environ, options.home, options.provider or DEFAULT_KIND)
+        self._endpoints = Endpoints(
+            loaded.settings,
+            options.environ,
+            options.home,
+            options.provider or DEFAULT_KIND,
+            loaded.origins["api_key"].source,
+        )
         self._notices = list(loaded.notices)
         self._assembly = Assembly(options, project, loaded.settings, ui, self._notices)
         self._warming: asyncio.Task[None] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from codeagent.agent.model import Model
 from codeagent.core.errors import CodeAgentError, ConfigError, ModelError, NotConfigured
@@ -44,12 +45,15 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Finds endpoints by name; `kind` is the file in `llm/providers/` that speaks to them."""
+    """Finds endpoints by name."""
 
     settings: Settings
     environ: Mapping[str, str]
     home: Home
-    kind: str = DEFAULT_KIND
+    provider: str = DEFAULT_KIND
+    """A file in `llm/providers/`, or the name of one of the settings' or the known providers."""
+    key_source: str = ""
+    """Where `settings.api_key` came from."""
 
     async def connect(self, name: str | None = None) -> Connection:
         """Open the model of that name, by default the one the settings name.
@@ -91,25 +95,33 @@ class Endpoints:
         found = [f"{found.preset.name}/{found.model}" for found in presets.detect(self.environ)]
         return list(dict.fromkeys(name for name in (self.settings.model, *own, *found) if name))
 
+    @property
+    def _spoken(self) -> bool:
+        """Whether models are asked over the network, rather than by a file that stands in for them."""
+        own = (provider.name for provider in self.settings.providers)
+        return self.provider == DEFAULT_KIND or self.provider in own or presets.find(self.provider) is not None
+
     def _kind(self) -> ProviderKind:
         kinds: dict[str, ProviderKind] = discover(providers, "PROVIDER")
-        kind = kinds.get(self.kind)
+        kind = kinds.get(DEFAULT_KIND if self._spoken else self.provider)
         if kind is None:
-            raise ConfigError(
-                "There is no provider {name}.", name=self.kind, hint=f"Known: {', '.join(kinds)}; see --provider."
-            )
+            own = [provider.name for provider in self.settings.providers]
+            known = ", ".join([*kinds, *own, *(preset.name for preset in (*presets.PRESETS, *presets.LOCAL))])
+            raise ConfigError("There is no provider {name}.", name=self.provider, hint=f"Known: {known}.")
         return kind
 
     async def _endpoint(self, name: str) -> Endpoint:
-        if self.kind != DEFAULT_KIND:
-            return self._with_times(Endpoint(self.settings.base_url, "", name or self.kind, max_retries=0))
-        for provider in self.settings.providers:
-            prefix, _, model = name.partition("/")
-            if prefix == provider.name:
-                return self._own(provider, model)
+        if not self._spoken:
+            return self._with_times(Endpoint(self.settings.base_url, "", name or self.provider, max_retries=0))
+        prefix, slash, model = name.partition("/")
+        own = {provider.name: provider for provider in self.settings.providers}
+        if slash and prefix in own:
+            return self._own(own[prefix], model)
         preset, model = presets.split(name)
         if preset is not None and not self._serves(preset):
-            return await self._preset(preset, presets.key_for(preset, self.environ), model)
+            return await self._preset(preset, model)
+        if self.provider in own:
+            return self._own(own[self.provider], name)
         if self.settings.base_url:
             return await self._custom(name)
         return await self._found(name)
@@ -127,21 +139,49 @@ class Endpoints:
         key = self.environ.get(provider.api_key_env, "") if provider.api_key_env else ""
         if provider.api_key_env and not key:
             raise ConfigError("{variable} is not set.", variable=provider.api_key_env, hint="It holds the key.")
-        return self._with_times(Endpoint(presets.normalise_url(provider.base_url), key, chosen))
+        url = presets.normalise_url(provider.base_url)
+        return self._with_times(Endpoint(url, key, chosen, key_source=provider.api_key_env))
 
-    async def _preset(self, preset: Preset, key: str, model: str) -> Endpoint:
-        key = key or self._settings_key()
-        if preset.keys and not key:
-            raise ConfigError(
-                "The key of {name} is not set.", name=preset.name, hint=f"Set {preset.keys[0]}, or run codeagent setup."
-            )
-        return self._with_times(Endpoint(preset.base_url, key, model or preset.model))
+    async def _preset(self, preset: Preset, model: str) -> Endpoint:
+        key, source = self._key(preset)
+        return self._with_times(Endpoint(preset.base_url, key, model or preset.model, key_source=source))
+
+    def _key(self, preset: Preset) -> tuple[str, str]:
+        """The key for a known provider and where it came from: its own variable, or what was set by hand with it.
+
+        OPENAI_API_KEY is OpenAI's own variable: it never goes to another.
+
+        Raises:
+            ConfigError: it wants one, and there is none.
+        """
+        meant = self.key_source != presets.OPENAI_KEY and preset == self._configured()
+        by_hand = self._settings_key() if meant else ""
+        source = presets.key_source(preset, self.environ)
+        if by_hand and (self.key_source == presets.CODEAGENT_KEY or not source):
+            return by_hand, self.key_source
+        if source:
+            return presets.key_for(preset, self.environ), source
+        if not preset.keys:
+            return "", ""
+        raise ConfigError(
+            "The key of {name} is not set.", name=preset.name, hint=f"Set {preset.keys[0]}, or run codeagent setup."
+        )
+
+    def _configured(self) -> Preset | None:
+        """The known provider that a key set by hand is meant for; None where it is somebody else's."""
+        if self.settings.base_url:
+            return presets.by_url(presets.normalise_url(self.settings.base_url))
+        model = self.settings.model
+        return presets.split(model)[0] or presets.fitting(model) or presets.PRESETS[0]
 
     async def _custom(self, model: str) -> Endpoint:
         url = presets.normalise_url(self.settings.base_url)
         preset = presets.by_url(url)
-        key = self._settings_key() or (presets.key_for(preset, self.environ) if preset else "")
-        endpoint = self._with_times(Endpoint(url, key, model or (preset.model if preset else "")))
+        key, source = self._settings_key(), self.key_source
+        if preset is not None and preset.keys and (not key or source == presets.OPENAI_KEY):
+            key, source = self._key(preset)
+        chosen = model or (preset.model if preset else "")
+        endpoint = self._with_times(Endpoint(url, key, chosen, key_source=source))
         if endpoint.model:
             return endpoint
         try:
@@ -159,15 +199,11 @@ class Endpoints:
 
     async def _found(self, model: str) -> Endpoint:
         """No endpoint was named: a provider whose key is there, else a server on this machine."""
-        hosted = presets.detect(self.environ)
+        hosted = [found.preset for found in presets.detect(self.environ)]
         if hosted:
-            fitting = [found for found in hosted if model and _family(found.preset) == model.split("-")[0].lower()]
-            found = (fitting or hosted)[0]
-            return await self._preset(found.preset, found.api_key, model)
+            return await self._preset(presets.fitting(model, hosted) or hosted[0], model)
         if self._settings_key():
-            preset = presets.find("openai")
-            assert preset is not None
-            return await self._preset(preset, "", model)
+            return await self._preset(self._configured() or presets.PRESETS[0], model)
         for local in await presets.find_local():
             return self._with_times(Endpoint(local.preset.base_url, "", model or local.model))
         raise NotConfigured(
@@ -222,7 +258,7 @@ class Endpoints:
         """The window in tokens: set by hand, as the catalogue knows it, or asked from the endpoint once and kept."""
         if window := self.settings.context_window or known:
             return window, ()
-        if self.kind != DEFAULT_KIND:
+        if not self._spoken:
             return UNKNOWN_WINDOW, ()
         asked = self._asked()
         place = f"{endpoint.base_url} {endpoint.model}"
@@ -246,6 +282,10 @@ class Endpoints:
             return {}
 
 
-def _family(preset: Preset) -> str:
-    """The first word of the names of its models ("deepseek", "qwen3", "gpt")."""
-    return preset.model.split("-")[0].lower()
+def named_flags(provider: str | None, flags: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """`flags` with what a provider's name stands for: its URL where it is known, and no model made for another."""
+    if provider is None or provider in discover(providers, "PROVIDER"):
+        return dict(flags)
+    meant = {} if environ.get("CODEAGENT_MODEL") else {"model": ""}
+    preset = presets.find(provider)
+    return {**meant, **({"base_url": preset.base_url} if preset else {}), **flags}

@@ -112,7 +112,7 @@ def _given(options: Options, api_key: str | None) -> Entered:
     model = options.model or (preset.model if preset else "")
     if not base_url or not model:
         raise UsageError("Give --base-url and --model, or --provider.", hint="codeagent setup --provider deepseek")
-    stands = presets.key_for(preset, options.environ) if preset else ""
+    stands = presets.standing_key(preset, options.environ)[0]
     return Entered(base_url, api_key or stands, model, keep_key=bool(api_key))
 
 
@@ -146,11 +146,9 @@ def _choose(choices: list[presets.Preset]) -> tuple[presets.Preset | None, str]:
 
 def _ask_key(preset: presets.Preset | None, environ: Mapping[str, str]) -> tuple[str, bool]:
     """(key, whether it is to be written down)"""
-    stands = presets.key_for(preset, environ) if preset else ""
-    if preset and stands:
-        name = next(name for name in preset.keys if environ.get(name, "").strip() == stands)
-        if _yes(f"Use the key in {name}?", default=True):
-            return stands, False
+    stands, name = presets.standing_key(preset, environ)
+    if stands and _yes(f"Use the key in {name}?", default=True):
+        return stands, False
     if preset in presets.LOCAL:
         return "", False
     return getpass("Key (not shown; empty for none): ").strip(), True

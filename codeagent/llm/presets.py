@@ -11,6 +11,8 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 CODEAGENT_KEY = "CODEAGENT_API_KEY"
 """The variable that serves any endpoint."""
+OPENAI_KEY = "OPENAI_API_KEY"
+"""The variable that serves OpenAI, and by custom any endpoint that no known company owns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +25,32 @@ class Preset:
     """Environment variables that hold its key, the first that is set wins."""
     model: str
     """The model taken when none is named."""
+    families: tuple[str, ...] = ()
+    """How the names of its own models begin; aggregators have none of their own."""
 
 
 _ZHIPU_KEYS = ("ZHIPUAI_API_KEY", "ZHIPU_API_KEY", "GLM_API_KEY")
 PRESETS = (
-    Preset("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-5.1"),
-    Preset("deepseek", "https://api.deepseek.com/v1", ("DEEPSEEK_API_KEY",), "deepseek-chat"),
+    Preset("openai", "https://api.openai.com/v1", (OPENAI_KEY,), "gpt-5.1",
+           ("gpt-", "chatgpt", "codex", "o1", "o3", "o4")),
+    Preset("deepseek", "https://api.deepseek.com/v1", ("DEEPSEEK_API_KEY",), "deepseek-chat", ("deepseek",)),
     Preset("dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1", ("DASHSCOPE_API_KEY",),
-           "qwen3-coder-plus"),
-    Preset("moonshot", "https://api.moonshot.cn/v1", ("MOONSHOT_API_KEY", "KIMI_API_KEY"), "kimi-k2-0905-preview"),
-    Preset("zhipu", "https://open.bigmodel.cn/api/paas/v4", _ZHIPU_KEYS, "glm-4.6"),
-    Preset("zai", "https://api.z.ai/api/paas/v4", ("ZAI_API_KEY", "Z_AI_API_KEY"), "glm-4.6"),
-    Preset("minimax", "https://api.minimaxi.com/v1", ("MINIMAX_API_KEY",), "MiniMax-M2"),
+           "qwen3-coder-plus", ("qwen", "qwq", "qvq")),
+    Preset("moonshot", "https://api.moonshot.cn/v1", ("MOONSHOT_API_KEY", "KIMI_API_KEY"), "kimi-k2-0905-preview",
+           ("kimi", "moonshot")),
+    Preset("zhipu", "https://open.bigmodel.cn/api/paas/v4", _ZHIPU_KEYS, "glm-4.6", ("glm",)),
+    Preset("zai", "https://api.z.ai/api/paas/v4", ("ZAI_API_KEY", "Z_AI_API_KEY"), "glm-4.6", ("glm",)),
+    Preset("minimax", "https://api.minimaxi.com/v1", ("MINIMAX_API_KEY",), "MiniMax-M2", ("minimax",)),
     Preset("siliconflow", "https://api.siliconflow.cn/v1", ("SILICONFLOW_API_KEY",), "deepseek-ai/DeepSeek-V3.1"),
-    Preset("ark", "https://ark.cn-beijing.volces.com/api/v3", ("ARK_API_KEY",), "doubao-seed-1-6-250615"),
-    Preset("anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-sonnet-4-5"),
+    Preset("ark", "https://ark.cn-beijing.volces.com/api/v3", ("ARK_API_KEY",), "doubao-seed-1-6-250615", ("doubao",)),
+    Preset("anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-sonnet-4-5", ("claude",)),
     Preset("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-           "gemini-2.5-pro"),
-    Preset("mistral", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), "mistral-medium-latest"),
-    Preset("xai", "https://api.x.ai/v1", ("XAI_API_KEY",), "grok-4"),
+           "gemini-2.5-pro", ("gemini", "gemma")),
+    Preset("mistral", "https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), "mistral-medium-latest",
+           ("mistral", "ministral", "magistral", "codestral", "devstral")),
+    Preset("xai", "https://api.x.ai/v1", ("XAI_API_KEY",), "grok-4", ("grok",)),
     Preset("groq", "https://api.groq.com/openai/v1", ("GROQ_API_KEY",), "openai/gpt-oss-120b"),
-    Preset("cerebras", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), "gpt-oss-120b"),
+    Preset("cerebras", "https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), "gpt-oss-120b", ("gpt-oss",)),
     Preset("together", "https://api.together.xyz/v1", ("TOGETHER_API_KEY",), "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8"),
     Preset("fireworks", "https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",),
            "accounts/fireworks/models/deepseek-v3p1"),
@@ -88,12 +95,30 @@ def split(model: str) -> tuple[Preset | None, str]:
 
 def key_for(preset: Preset, environ: Mapping[str, str]) -> str:
     """Its key from the environment, "" when none is set."""
-    return next((environ[name].strip() for name in preset.keys if environ.get(name, "").strip()), "")
+    return environ.get(key_source(preset, environ), "").strip()
+
+
+def standing_key(preset: Preset | None, environ: Mapping[str, str]) -> tuple[str, str]:
+    """The key of the environment that serves an endpoint (None: nobody's that is known), and its variable."""
+    names = [CODEAGENT_KEY, *(preset.keys if preset and preset.keys else (OPENAI_KEY,))]
+    return next(((key, name) for name in names if (key := environ.get(name, "").strip())), ("", ""))
 
 
 def detect(environ: Mapping[str, str]) -> list[Found]:
     """Every hosted provider whose key stands in the environment."""
     return [Found(preset, key) for preset in PRESETS if (key := key_for(preset, environ))]
+
+
+def fitting(model: str, among: Sequence[Preset] = PRESETS) -> Preset | None:
+    """The provider that makes the model of that name; the longest beginning that fits tells."""
+    name = model.lower()
+    fits = [(len(family), preset) for preset in among for family in preset.families if name.startswith(family)]
+    return max(fits, key=lambda fit: fit[0], default=(0, None))[1]
+
+
+def key_source(preset: Preset, environ: Mapping[str, str]) -> str:
+    """The variable that `key_for` reads, "" when none is set."""
+    return next((name for name in preset.keys if environ.get(name, "").strip()), "")
 
 
 def by_url(base_url: str) -> Preset | None:

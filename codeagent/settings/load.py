@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from pydantic_settings import SettingsError
 from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Home, Project
-from codeagent.llm.presets import by_url
+from codeagent.llm.presets import by_url, parts
 from codeagent.settings.schema import ENV_PREFIX, Environment, Settings, as_list, flatten, known_keys, unflatten
 from codeagent.settings.trust import PROJECT_FILES, Trust, needs_trust
 
@@ -62,7 +62,7 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str], home: Ho
         layers += _project_layers(project, Trust(home), notices)
     layers.append(_environment(environ, layers, flags, notices))
     layers.append(_Layer(flags, dict.fromkeys(flags, "flag")))
-    merged, sources = _merge(layers)
+    merged, sources = _merge(_own_keys(layers))
     return _validated(merged, sources, tuple(notices))
 
 
@@ -158,6 +158,21 @@ def _may_go(layers: list[_Layer]) -> bool:
         return True
     preset = by_url(str(where.values["base_url"]))
     return "api_key" not in where.values and (preset is None or not preset.keys or preset.name == "openai")
+
+
+def _own_keys(layers: list[_Layer]) -> list[_Layer]:
+    """The layers without keys that stand beside one endpoint while another layer names a different one."""
+    urls = [str(layer.values["base_url"]) for layer in layers if layer.values.get("base_url")]
+    place = parts(urls[-1]).netloc if urls else ""
+
+    def own(layer: _Layer) -> bool:
+        url = layer.values.get("base_url")
+        return not url or parts(str(url)).netloc == place
+
+    return [
+        layer if own(layer) else replace(layer, values={k: v for k, v in layer.values.items() if k != "api_key"})
+        for layer in layers
+    ]
 
 
 def _merge(layers: list[_Layer]) -> tuple[dict[str, Any], dict[str, str]]:

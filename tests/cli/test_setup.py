@@ -150,3 +150,14 @@ def test_peek_knows_the_model_of_a_key(home: Home, project: Path) -> None:
 )
 def test_the_editor(environ: dict[str, str], words: tuple[str, ...]) -> None:
     assert editor(environ) == words
+
+
+def test_the_key_of_the_environment_is_tried_where_nobody_known_lives(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-standing")
+    with ScriptedEndpoint([say("hi")]) as server:
+        said = cli("setup", "--base-url", server.base_url, "--model", "m")
+    assert said.code == 0
+    assert server.requests[0].headers["authorization"] == "Bearer sk-standing"
+    assert "sk-standing" not in home.config.read_text()

@@ -81,27 +81,36 @@ class Hooks:
 
     async def _one(self, path: Path, given: bytes, context: int) -> tuple[str, str]:
         """What one hook prints, bounded, and what went wrong with it ("" for nothing)."""
+        reader, writer = os.pipe()
+        output, stream = os.fdopen(reader, "rb", 0), asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), output
+        )
         try:
             child = await asyncio.create_subprocess_exec(
                 str(path),
                 cwd=self._project.top,
                 env={**self._environ, "AGENT_CONTEXT_LEN": str(context)},
                 stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
+                # A pipe of our own: of one of asyncio's it would be waited for until everybody has let go of it.
+                stdout=writer,
+                stderr=writer,
                 start_new_session=True,
             )
         except OSError as error:
+            transport.close()
             return "", f"could not be run: {error.strerror or error}"
-        got = bytearray()
-        trouble = ""
+        finally:
+            os.close(writer)
+        got, trouble = bytearray(), ""
         try:
-            await asyncio.wait_for(_talk(child, given, got), self._seconds)
+            await asyncio.wait_for(_talk(child, given, stream, got), self._seconds)
         except TimeoutError:
             trouble = f"was stopped after {self._seconds:g} seconds"
         finally:
-            # Also what it left running in the background.
+            # With all that it left running in the background.
             _kill(child.pid)
+            transport.close()
             await child.wait()
         if not trouble and child.returncode:
             trouble = f"failed with exit code {child.returncode}"
@@ -109,23 +118,17 @@ class Hooks:
         return (text if len(text) <= OUTPUT else f"{text[:OUTPUT]}\n[The rest of the output is left out.]"), trouble
 
 
-async def _talk(child: asyncio.subprocess.Process, given: bytes, got: bytearray) -> None:
-    """Give it its input and take its output, of which no more is kept than may be needed, until it ends."""
+async def _talk(child: asyncio.subprocess.Process, given: bytes, stream: asyncio.StreamReader, got: bytearray) -> None:
+    """Give it its input, which it need not read, and take its output until it ends."""
     assert child.stdin is not None
-    assert child.stdout is not None
-    with contextlib.suppress(OSError):  # it need not read
-        child.stdin.write(given)
-        await child.stdin.drain()
-        child.stdin.close()
-    exiting = asyncio.create_task(child.wait())
-    reading = asyncio.create_task(_read(child.stdout, got))
+    child.stdin.write(given)
+    child.stdin.close()
+    reading = asyncio.create_task(_read(stream, got))
     try:
-        await asyncio.wait({exiting, reading}, return_when=asyncio.FIRST_COMPLETED)
-        # A process left in the background may hold the output open; what came until now is enough.
-        await asyncio.wait({exiting})
+        await child.wait()
+        # A process left in the background may hold the output open; what has come until now is enough.
         await asyncio.wait({reading}, timeout=0.2)
     finally:
-        exiting.cancel()
         reading.cancel()
 
 

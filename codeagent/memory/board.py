@@ -37,6 +37,12 @@ class _Heading:
     part: Part | None
 
 
+def part_named(title: str) -> Part | None:
+    """The part that a heading means, whatever is around its words."""
+    latin = " ".join(re.findall("[a-z]+", title.lower()))
+    return _NAMES.get(latin) or _NAMES.get("".join(_CHINESE.findall(title)))
+
+
 def section(text: str, part: Part) -> str:
     """What stands under the headings of `part`, without comments."""
     lines = text.split("\n")
@@ -156,12 +162,7 @@ def _headings(text: str) -> Iterator[_Heading]:
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and (found := _HEADING.fullmatch(line.rstrip())):
-            yield _Heading(number, len(found[1]), _part(found[2]))
-
-
-def _part(title: str) -> Part | None:
-    latin = " ".join(re.findall("[a-z]+", title.lower()))
-    return _NAMES.get(latin) or _NAMES.get("".join(_CHINESE.findall(title)))
+            yield _Heading(number, len(found[1]), part_named(found[2]))
 
 
 def _insert(text: str, part: Part, body: Sequence[str]) -> str:

@@ -9,6 +9,8 @@ from codeagent.core.task import TaskPart
 from codeagent.memory import board
 
 BEGIN, END = "AGENT MEMORY BEGIN", "AGENT MEMORY END"
+AGAIN = "[Task memory as it is on disk now. It replaces the block sent earlier and wins over any summary.]"
+"""Stands above a block that travels in a message."""
 RULES, LINES = 20, 200
 """A tattoo longer than that is warned about: rules that are many are read by nobody."""
 _TATTOO = 16_000

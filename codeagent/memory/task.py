@@ -20,14 +20,13 @@ from codeagent.core.task import TaskPart, Updated
 from codeagent.core.tokens import estimate_tokens
 from codeagent.memory import board
 from codeagent.memory.audit import Audit, digest
-from codeagent.memory.digest import Texts, render
+from codeagent.memory.digest import AGAIN, Texts, render
 from codeagent.memory.secrets import find_secret
 from codeagent.memory.taskfiles import NAMES, Name, TaskFiles
-from codeagent.memory.versions import Version, Versions
+from codeagent.memory.versions import Versions
 
 FIRST = -100
 """Order of the block's section: before anything else."""
-AGAIN = "[Task memory as it is on disk now. It replaces the block sent earlier and wins over any summary.]"
 _EMPTY = "[Task memory is empty now: the block sent earlier no longer holds.]"
 _STATED: tuple[TaskPart, ...] = ("goal", "in_progress", "open")
 """Parts that are stated anew as a whole; to the others is added."""
@@ -35,7 +34,7 @@ _OFFERED, _OFTEN = 5, 3
 
 
 class TaskMemory:
-    """What the model has and does with the files of one project. Implements `core.ports.TaskBoard`."""
+    """What the model has and does with the files of one project. Implements `core.task.TaskBoard`."""
 
     def __init__(
         self, files: TaskFiles, audit: Audit, versions: Versions, now: Callable[[], datetime], *, commit: bool = False
@@ -91,8 +90,9 @@ class TaskMemory:
 
     # ---- what changes it -------------------------------------------------------------------------------------------
 
-    async def update(self, section: str, content: str) -> Updated:
-        """See `core.ports.TaskBoard`."""
+    async def update(self, section: str, content: str, *, own: bool = True) -> Updated:
+        """See `core.task.TaskBoard`; `own`: the model does it, and is held to what it has
+        seen; what a person adds to a list takes nothing away."""
         self.load()
         if reason := find_secret(content):
             return self._refused(f"This looks like {reason}; task memory travels with every request.")
@@ -108,16 +108,17 @@ class TaskMemory:
             name, text = "tattoo", board.append(self._files.base("tattoo"), new) if new else self.text("tattoo")
         else:
             part = cast("TaskPart", section)
-            if part in _STATED and (unseen := self._unseen(part, points)):
+            if own and part in _STATED and (unseen := self._unseen(part, points)):
                 return self._refused(
                     f"There is more under this heading than you have seen:\n{unseen}\nSend the section again, with "
                     "what shall stay of it."
                 )
-            name, text = "snapshot", self._edited(part, points)
-        self._known |= {board.same(point) for point in points}
+            name, text = "snapshot", self._edited(part, points, own)
+        if own:
+            self._known |= {board.same(point) for point in points}
         if text == self.text(name):
             return Updated(f"{name}.md says so already.")
-        await self.write(name, text, own=True)
+        await self.write(name, text, own=own)
         return Updated(f"Written to {name}.md.")
 
     async def write(self, name: Name, text: str, *, own: bool = False) -> None:
@@ -149,7 +150,7 @@ class TaskMemory:
         if self.snapshot_time() is None:
             raise StoreError("There is no snapshot to archive.")
         emptied = self.text("snapshot")
-        path = await asyncio.to_thread(self._files.shelve, emptied, self._now())
+        path = await asyncio.to_thread(self._files.shelve, "snapshot", emptied, self._now())
         for part in board.HEADINGS:
             if board.section(emptied, part):
                 emptied = board.replace(emptied, part, ())
@@ -166,18 +167,20 @@ class TaskMemory:
         counts = Counter(board.same(note) for note in notes).most_common()
         return [(newest[key], count) for key, count in counts if count >= _OFTEN and key not in rules][:_OFFERED]
 
-    async def roll_back(self, version: Version) -> list[str]:
-        """Bring back the files as they were at `version`; the names of those that differ. Raises StoreError."""
+    async def roll_back(self, version: str) -> list[str]:
+        """Bring back the files as they were at `version`; the names of those that differ. What they held goes to
+        `archive/`. Raises StoreError."""
         self.load()
-        found = await self.versions.content(version.id, [f"{name}.md" for name in NAMES])
+        found = await self.versions.content(version, [f"{name}.md" for name in NAMES])
         changed: list[str] = []
         for name in NAMES:
             data = found.get(f"{name}.md")
             text = data.decode("utf-8", "replace").replace("\r\n", "\n") if data is not None else None
             if text is not None and text != self.text(name):
+                await asyncio.to_thread(self._files.shelve, name, self.text(name), self._now())
                 await self.write(name, text)
                 changed.append(f"{name}.md")
-        self.audit.log("rollback", f"to {version.id}: {', '.join(changed) or 'nothing changed'}")
+        self.audit.log("rollback", f"to {version}: {', '.join(changed) or 'nothing changed'}")
         return changed
 
     # ---- what others ask -------------------------------------------------------------------------------------------
@@ -232,9 +235,10 @@ class TaskMemory:
         self._known |= {board.same(item) for item in unseen}
         return "\n".join(f"- {item}" for item in unseen)
 
-    def _edited(self, part: TaskPart, points: Sequence[str]) -> str:
+    def _edited(self, part: TaskPart, points: Sequence[str], own: bool) -> str:
         text = self._files.base("snapshot")
-        text = board.replace(text, part, points) if part in _STATED else board.add(text, part, points)
+        stated = part == "goal" or (own and part in _STATED)
+        text = board.replace(text, part, points) if stated else board.add(text, part, points)
         earlier: dict[TaskPart, tuple[TaskPart, ...]] = {"done": ("in_progress", "open"), "in_progress": ("open",)}
         for other in earlier.get(part, ()):
             text = board.remove(text, other, points)

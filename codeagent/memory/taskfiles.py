@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -101,14 +102,16 @@ class TaskFiles:
             raise _refused(path, error) from error
         return len(before)
 
-    def shelve(self, text: str, at: datetime) -> Path:
-        """Keep a finished snapshot in `archive/`, which is never injected. Raises StoreError."""
+    def shelve(self, name: Name, text: str, at: datetime) -> Path:
+        """Keep what a file held in `archive/`, which is never injected. Raises StoreError."""
         shelf = self.folder / "archive"
-        path = shelf / f"snapshot_{at.astimezone():%Y%m%d_%H%M%S}.md"
+        stem = f"{name}_{at.astimezone():%Y%m%d_%H%M%S}"
+        names = chain((f"{stem}.md",), (f"{stem}_{number}.md" for number in count(2)))
+        path = next(path for path in map(shelf.joinpath, names) if not path.exists())
         try:
             self._demand_inside(path)
             self._prepare(shelf)
-            self._writable(self.path("snapshot"))
+            self._writable(self.path(name))
             put(path, text.encode("utf-8", "replace"))
         except OSError as error:
             raise _refused(path, error) from error

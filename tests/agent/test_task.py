@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from codeagent.core.events import Event, Notice, ToolFinished
 from codeagent.core.ports import Request
 from codeagent.core.ui import Answer
 from codeagent.llm.providers.scripted import Step, call, calls, say, summary
-from codeagent.memory.task import AGAIN
+from codeagent.memory.digest import AGAIN
+from codeagent.settings import Trust
 from tests.agent._world import World, check_valid, events
 from tests.agent.conftest import Make
 from tests.laws.requests import extends
@@ -270,3 +272,84 @@ async def test_our_own_compaction_and_a_new_beginning_are_no_shrinking(make: Mak
     seen += await talk(session, "four")
     assert _shrinks(seen) == []
     assert contents(world.requests[-2])[0].startswith(BLOCK)
+
+
+# ---- hooks ---------------------------------------------------------------------------------------------------------
+
+
+def hook(world: World, name: str, script: str) -> None:
+    world.file(f".code-agent-cli/hooks/{name}", f"#!/bin/sh\n{script}\n").chmod(0o755)
+
+
+def trust(world: World) -> None:
+    Trust(world.home).grant(world.project)
+
+
+async def test_hooks_speak_at_their_moments(make: Make) -> None:
+    world = make(compaction__keep_turns=1, compaction__mode="classic")
+    hook(world, "pre_task", "echo look at the plan")
+    hook(world, "post_edit.sh", 'grep -o \'"file":"[^"]*"\'')
+    hook(world, "on_compact", "grep -o '\"tokens_[a-z]*\":[0-9]*'")
+    trust(world)
+    session = world.begin([say("One. " * 300), write("a.py"), say("Two."), summary("Short."), say("Three.")])
+    await talk(session, "one", "two")
+    await events(session.compact())
+    await talk(session, "three")
+    one, _, edited, _, three = world.requests
+    assert newest(one) == "[Output of the project's hook pre_task]\nlook at the plan\n\none"
+    assert newest(edited).endswith(f'[Output of the project\'s hook post_edit.sh]\n"file":"{world.top / "a.py"}"')
+    receipt = session.history.receipt
+    assert receipt is not None
+    counts = f'"tokens_before":{receipt.tokens_before}\n"tokens_after":{receipt.tokens_after}'
+    assert newest(three).startswith(f"[Output of the project's hook on_compact]\n{counts}\n\n")
+    assert session.history.entries[-2].said == "three"
+
+
+async def test_a_hook_that_changes_is_not_run_until_it_is_trusted_again(world: World) -> None:
+    hook(world, "pre_task", "echo old")
+    trust(world)
+    change = call("write_file", path=".code-agent-cli/hooks/pre_task.new", content="#!/bin/sh\necho new")
+    session = world.begin([change, say("One."), say("Two.")])
+    await talk(session, "one", "two")
+    assert newest(world.requests[-1]) == "two"
+    assert [str(notice) for notice in world.notices] == ["The hooks of this folder are not run until you trust it."]
+
+
+async def test_an_edit_counts_though_its_hook_is_interrupted(world: World) -> None:
+    hook(world, "post_edit", "touch started; sleep 60")
+    trust(world)
+    session = world.begin([write("a.py")])
+    following = asyncio.create_task(talk(session, "go"))
+    while not (world.top / "started").exists():
+        await asyncio.sleep(0.01)
+    session.interrupt()
+    results = [event.result for event in await following if isinstance(event, ToolFinished)]
+    assert ([result.failed for result in results], (world.top / "a.py").exists()) == ([False], True)
+    check_valid(session)
+
+
+# ---- two programs in one project -----------------------------------------------------------------------------------
+
+
+async def test_the_second_session_reads_until_the_first_is_closed(world: World) -> None:
+    task_files(world)
+    note = call("update_task", section="notes", content="ours")
+    first = world.begin([say("One.")], id="s1")
+    await talk(first, "one")
+    second = world.begin([note, say("No."), note, say("Yes.")], id="s2")
+    refused = [event.result.failed for event in await talk(second, "two") if isinstance(event, ToolFinished)]
+    await first.aclose()
+    written = [event.result.failed for event in await talk(second, "three") if isinstance(event, ToolFinished)]
+    assert (refused, written) == ([True], [False])
+    assert [str(notice) for notice in world.notices] == [
+        f"Another codeagent (process {os.getpid()}) works in this project: its task memory is read, not written.",
+        "The other codeagent is gone: task memory is written again.",
+    ]
+
+
+async def test_a_lock_that_a_dead_process_left_is_no_lock(world: World) -> None:
+    task_files(world)
+    world.file(f"{MEMORY}/task.lock", "999999")
+    session = world.begin([call("update_task", section="notes", content="ours"), say("Yes.")])
+    results = [event.result.failed for event in await talk(session, "go") if isinstance(event, ToolFinished)]
+    assert (results, world.notices) == ([False], [])

@@ -16,10 +16,11 @@ async def test_it_writes_a_first_file_that_the_model_reads_at_once(sit: Sit, tmp
     (top / ".git").mkdir()
     table = await sit(say("Hello."), say("Yes."))
     await table.type("hello")
-    wrote, ignored = await table.told("/init")
+    wrote, ignored, made = await table.told("/init")
     assert (wrote.startswith("Wrote CODEAGENT.md ("), ignored) == (True, "CODEAGENT.local.md is now in .gitignore.")
     await table.type("how are tests run?")
     assert "`go test ./...`" in table.session.history.prompt.system
+    assert made.startswith("Made tattoo.md, snapshot.md, notes.md in ")
     assert await table.told("/init") == ["CODEAGENT.md says already what the repository shows."]
 
 
@@ -29,7 +30,7 @@ async def test_it_asks_before_it_overwrites(sit: Sit, tmp_path: Path) -> None:
     table = await sit()
     for answer in ("no", ""):
         table.person.answers = [Answer(answer)]
-        assert await table.told("/init") == ["CODEAGENT.md was left as it is."]
+        assert (await table.told("/init"))[0] == "CODEAGENT.md was left as it is."
     assert file.read_text(encoding="utf-8") == "Mine.\n"
     table.person.answers = [Answer("yes")]
     await table.type("/init")
@@ -45,6 +46,6 @@ async def test_it_offers_the_task_memory_of_another_agent(sit: Sit, tmp_path: Pa
     table = await sit()
     table.person.answers = [Answer("no"), Answer("yes")]
     assert len(await table.told("/init")) == 1
-    assert (await table.told("/init"))[-1] == "Copied tattoo.md from .agent/memory."
+    assert (await table.told("/init"))[-2] == "Copied tattoo.md from .agent/memory."
     ours = tmp_path / "项目" / ".code-agent-cli" / "memory" / "tattoo.md"
     assert ours.read_text(encoding="utf-8") == "never force-push"

@@ -140,7 +140,7 @@ async def test_what_cannot_be_done_is_said(sit: Sit) -> None:
 
 async def test_injected_shows_what_the_model_really_has(sit: Sit) -> None:
     table = await sit(say("Ninja."), say("Tabs."), say("Nothing."))
-    assert await table.told("/memory injected") == ["The model has no remembered facts in its context now."]
+    assert await table.told("/memory injected") == ["The model has nothing of memory in its context now."]
     await table.type("/save The build uses ninja.")
     await table.type("/save 缩进用 tabs，\n不用空格")
     ninja, tabs = ids(table)
@@ -173,18 +173,20 @@ async def test_stats_count_and_tell_the_budgets(sit: Sit, tmp_path: Path) -> Non
         ("forgotten", "1, can be brought back"),
         ("file", f"{place} ({place.stat().st_size:,} bytes)"),
         ("in context", "0 facts, 0 of 640 tokens"),
-        ("instructions", shown.rows[5][1]),
-        ("", shown.rows[6][1]),
+        ("task memory", f"0 tokens, {table.session.memory.task.folder}"),
+        ("instructions", shown.rows[6][1]),
+        ("", shown.rows[7][1]),
     )
-    assert shown.rows[5][1].startswith("1 file, ")
-    assert shown.rows[6][1].startswith("CODEAGENT.md: ")
+    assert shown.rows[6][1].startswith("1 file, ")
+    assert shown.rows[7][1].startswith("CODEAGENT.md: ")
 
 
 async def test_reload_reads_instructions_anew(sit: Sit, tmp_path: Path) -> None:
     table = await sit(say("One."), say("Two."))
     await table.type("one")
     (tmp_path / "项目" / "CODEAGENT.md").write_text("Always answer in verse.", encoding="utf-8")
-    assert await table.told("/memory reload") == ["The next message reads anew: CODEAGENT.md, and 0 facts."]
+    (told,) = await table.told("/memory reload")
+    assert told == "The next message reads anew: task memory, CODEAGENT.md, and 0 facts."
     await table.type("two")
     assert "Always answer in verse." in table.session.history.prompt.system
 

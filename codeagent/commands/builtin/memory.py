@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Awaitable, Callable
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
-from codeagent.commands.facts import changing, looking
+from codeagent.commands.facts import changing, looking, task
 from codeagent.core.events import Notice
 
 VERBS: dict[str, Callable[[str, CommandContext], Awaitable[None]]] = {
@@ -21,6 +21,13 @@ VERBS: dict[str, Callable[[str, CommandContext], Awaitable[None]]] = {
     "stats": looking.stats,
     "suggest": changing.suggest,
     "reload": looking.reload,
+    "tattoo": task.tattoo,
+    "snapshot": task.snapshot,
+    "notes": task.notes,
+    "archive": task.archive,
+    "promote": task.promote,
+    "rollback": task.rollback,
+    "log": task.log,
 }
 
 

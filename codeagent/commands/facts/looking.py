@@ -10,6 +10,7 @@ from codeagent.core.events import Notice
 from codeagent.core.tokens import estimate_tokens
 from codeagent.core.ui import Table
 from codeagent.memory.entry import Fact
+from codeagent.memory.injected import TASK
 from codeagent.memory.injected import injected as in_context
 
 PAGE = 40
@@ -64,7 +65,7 @@ async def injected(typed: str, context: CommandContext) -> None:
     """Exactly what the model has in its context now."""
     found = in_context(context.session.history)
     if not found:
-        context.ui.show(Notice("The model has no remembered facts in its context now."))
+        context.ui.show(Notice("The model has nothing of memory in its context now."))
         return
     context.ui.show(Table(("where", "id", "what"), tuple((item.where, item.id, item.content) for item in found)))
     tokens = sum(estimate_tokens(item.content) for item in found)
@@ -75,7 +76,7 @@ async def stats(typed: str, context: CommandContext) -> None:
     memory, budget = context.session.memory, context.session.model.budget
     facts, files = memory.facts(), memory.instructions()
     scopes, types = Counter(fact.scope for fact in facts), Counter(fact.type for fact in facts)
-    held = in_context(context.session.history)
+    held = [item for item in in_context(context.session.history) if item.id != TASK]
     size = memory.place.stat().st_size if memory.place.exists() else 0
     rows = (
         ("facts", f"{len(facts):,} ({scopes['project']} of this project, {scopes['global']} global)"),
@@ -83,6 +84,7 @@ async def stats(typed: str, context: CommandContext) -> None:
         ("forgotten", f"{len(memory.forgotten()):,}, can be brought back"),
         ("file", f"{memory.place} ({size:,} bytes)"),
         ("in context", _share(len(held), "fact", sum(estimate_tokens(item.content) for item in held), budget.facts)),
+        ("task memory", f"{estimate_tokens(memory.task.load()):,} tokens, {memory.task.folder}"),
         ("instructions", _share(len(files), "file", sum(tokens for _, tokens in files), budget.static)),
         *(("", f"{name}: {tokens:,} tokens") for name, tokens in files),
     )
@@ -93,7 +95,7 @@ async def reload(typed: str, context: CommandContext) -> None:
     context.session.reload()
     files = [name for name, _ in context.session.memory.instructions()]
     told = {"files": ", ".join(files) or "no CODEAGENT.md", "count": len(context.session.memory.facts())}
-    context.ui.show(Notice("The next message reads anew: {files}, and {count} facts.", told))
+    context.ui.show(Notice("The next message reads anew: task memory, {files}, and {count} facts.", told))
 
 
 def _share(count: int, what: str, tokens: int, budget: int) -> str:

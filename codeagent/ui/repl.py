@@ -169,6 +169,10 @@ class Repl:
         self._screen.changed()
 
     def interrupt(self) -> None:
+        """Stop what runs; what was to follow it is the person's to send again."""
+        if self._waiting:
+            self._screen.restore("\n".join(self._waiting))
+            self._waiting.clear()
         if self._talk is not None and self._talk.in_turn:
             self._talk.interrupt()
         elif self._line is not None:

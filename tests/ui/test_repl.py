@@ -83,6 +83,32 @@ def test_escape_interrupts_and_steering_joins(start: Open) -> None:
     terminal.wait_for("You said 'later words'.")
 
 
+def test_what_was_to_follow_a_stopped_turn_goes_back_to_the_input(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("wait")
+    terminal.wait_for("Esc to interrupt")
+    terminal.send("later words")
+    terminal.press("Alt-Enter")
+    terminal.wait_for("↳ later words")
+    terminal.press("Esc")
+    terminal.wait_for("interrupted · 1.5 s")
+    terminal.wait_for("❯ later words")
+    assert "You said" not in terminal.everything
+
+
+def test_a_typed_command_is_shown_with_its_output_and_a_queued_one_waits(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("!echo one two")
+    terminal.wait_for("● Run echo one two (told)")
+    terminal.wait_for("  first\n  second")
+    terminal.say("wait")
+    terminal.wait_for("Esc to interrupt")
+    terminal.say("!! pwd")
+    terminal.wait_for("↳ !! pwd")
+    terminal.say("now words")
+    terminal.wait_for("● Run pwd (kept)")
+
+
 def test_control_c_interrupts_clears_hints_and_leaves(start: Open) -> None:
     terminal = _ready(start())
     terminal.say("wait")

@@ -24,7 +24,7 @@ async def run_typed(command: str, context: ToolContext) -> AsyncGenerator[Event,
     """Run `command` in the working folder. The last event is its `ToolFinished`, also when it is interrupted."""
     command, began = scrub(command), time.perf_counter()
     call = ToolCall(CALL, "shell", json.dumps({"command": command}))
-    params = shell.Params(command=command)
+    params = shell.Params(command=command, timeout=None)
     title = shell.title(params)
     yield ToolStarted(call, title)
     queue: asyncio.Queue[ToolProgress | None] = asyncio.Queue()

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 INTERRUPTED = "(interrupted)"
+_NO_JSON = "invalid_json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def to_wire(message: Message, shape: WireShape = PLAIN) -> dict[str, Any]:
                 wire[reasoning.key] = reasoning.text
             if calls:
                 wire["tool_calls"] = [
-                    {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                    {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _sent(call)}}
                     for call in calls
                 ]
             return wire
@@ -117,13 +118,41 @@ def from_wire(wire: Mapping[str, Any], reasoning: Reasoning | None = None) -> Me
             return ToolMessage(str(wire["tool_call_id"]), str(wire.get("name") or ""), text)
         if role == "assistant":
             calls = tuple(
-                ToolCall(str(raw["id"]), str(raw["function"]["name"]), str(raw["function"]["arguments"]))
+                ToolCall(str(raw["id"]), str(raw["function"]["name"]), _written(str(raw["function"]["arguments"])))
                 for raw in wire.get("tool_calls") or ()
             )
             return AssistantMessage(text, calls, reasoning)
     except (KeyError, TypeError) as error:
         raise ValueError(f"a {role} message lacks {error}") from error
     raise ValueError(f"unknown role {role!r}")
+
+
+def _sent(call: ToolCall) -> str:
+    """The arguments as an endpoint takes them back: what is no JSON object, and so never ran, as a string in one.
+
+    Many servers parse what they are sent, and refuse the whole request for one call that was cut.
+    """
+    return call.arguments if _is_object(call.arguments) else json.dumps({_NO_JSON: call.arguments}, ensure_ascii=False)
+
+
+def _written(arguments: str) -> str:
+    """The arguments as the model wrote them: the inverse of `_sent`."""
+    if not arguments.startswith(f'{{"{_NO_JSON}": '):
+        return arguments
+    try:
+        match json.loads(arguments):
+            case {"invalid_json": str(written), **more} if not more and not _is_object(written):
+                return written
+    except (ValueError, RecursionError):
+        pass
+    return arguments
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _text(content: object) -> str:

@@ -129,4 +129,15 @@ def _whole(parts: list[str]) -> list[str]:
     cumulative = all(later.startswith(earlier) for earlier, later in pairwise(parts))
     if not objects and len(parts) > 1 and cumulative and _is_object(parts[-1]):
         return [mend(parts[-1]).strip()]
+    if len(objects) == 1 and isinstance(objects[0], dict) and not _is_strict(joined):
+        # Raw line breaks inside strings: it can be run, but many servers refuse it when it is sent back.
+        return [json.dumps(objects[0], ensure_ascii=False)]
     return ["{}"] if objects == [None] else [joined]
+
+
+def _is_strict(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -81,6 +81,7 @@ LIST: dict[str, Any] = {"id": "b", "name": "glob"}
         ([part('{"p":1}{"p":2}', **READ)], [("a", "read_file", '{"p": 1}'), ("made", "read_file", '{"p": 2}')]),
         ([part('{"p":1}', **READ), part('{"p":1}')], [("a", "read_file", '{"p": 1}')]),
         ([part("not json", **READ)], [("a", "read_file", "not json")]),
+        ([part('{"p":"two\nlines"}', **READ)], [("a", "read_file", '{"p": "two\\nlines"}')]),
         ([part("{}", id="a")], []),
     ],
 )  # fmt: skip

@@ -62,7 +62,10 @@ class Toolbox:
         return " ".join(visible(title).split())
 
     async def run(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
-        """The result of `call`; whatever goes wrong is a failed one that says what to do."""
+        """The result of `call`; whatever goes wrong is a failed one that says what to do.
+
+        Cancelled, a tool that has something to tell by then ends with that, and the cancellation goes no further.
+        """
         try:
             return await self._run(call, ctx if ctx.call_id == call.id else replace(ctx, call_id=call.id))
         except ToolFault as fault:

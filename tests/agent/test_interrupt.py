@@ -89,8 +89,8 @@ def starts_a_family(pids: Path) -> str:
     """A command whose children and grandchildren write their ids, one of them in a process group of its own."""
     grandchild = f"sh -c 'echo $$ >> {pids}; exec sleep 300'"
     return (
-        f"echo $$ >> {pids}; (echo $BASHPID >> {pids}; {grandchild} & sleep 300) & set -m; {grandchild} & "
-        "echo begun; wait"
+        f"echo begun; echo $$ >> {pids}; (echo $BASHPID >> {pids}; {grandchild} & sleep 300) & "
+        f"set -m; {grandchild} & wait"
     )
 
 
@@ -117,7 +117,7 @@ async def test_in_the_middle_of_a_command_nothing_of_it_lives_on(world: World, t
     await stopping
     finished = [event.result.summary for event in seen if isinstance(event, ToolFinished)]
     assert (ended(seen).reason, finished) == ("interrupted", ["interrupted"])
-    assert said(session) == ["run it", "shell", "[(interrupted)]"]
+    assert said(session) == ["run it", "shell", "[begun\n(interrupted)]"]
     while alive(pids):  # the signal has been sent; dying takes a moment
         await asyncio.sleep(0.01)
     check_valid(session)
@@ -133,7 +133,7 @@ async def test_results_that_were_there_are_kept(world: World) -> None:
     session = world.begin([calls(*steps)])
     seen = await until(session.run_turn("go"), ToolProgress, session.interrupt)
     assert ended(seen).reason == "interrupted"
-    assert said(session) == ["go", "read_file+shell+read_file", "[1\ta]", "[(interrupted)]", "[(interrupted)]"]
+    assert said(session) == ["go", "read_file+shell+read_file", "[1\ta]", "[begun\n(interrupted)]", "[(interrupted)]"]
     check_valid(session)
 
 
@@ -265,7 +265,7 @@ async def test_a_consumer_that_goes_away_stops_the_turn(world: World, tmp_path: 
             if isinstance(event, ToolProgress):
                 break
     assert (session.running, alive(pids)) == (False, [])
-    assert said(session) == ["go", "shell", "[(interrupted)]"]
+    assert said(session) == ["go", "shell", "[begun\n(interrupted)]"]
     check_valid(session)
     assert ended(await events(session.run_turn("next"))).reason == "done"
 
@@ -282,7 +282,7 @@ async def test_a_consumer_that_forgets_its_turn_does_not_disturb_the_next(world:
     left: list[int] = []
     seen = await until(session.run_turn("two"), TurnStarted, lambda: left.extend(alive(pids)))
     assert (ended(seen).reason, left) == ("done", [])
-    assert said(session) == ["one", "shell", "[(interrupted)]", "two", "Two."]
+    assert said(session) == ["one", "shell", "[begun\n(interrupted)]", "two", "Two."]
     await cast(Any, forgotten).aclose()
     seen = await until(session.run_turn("three"), ToolStarted, session.interrupt)
     assert ended(seen).reason == "interrupted"

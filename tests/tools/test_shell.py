@@ -198,6 +198,24 @@ async def test_an_interrupt_kills_all_that_the_command_started(world: World, com
     assert alive(nap) == []
 
 
+async def test_an_interrupted_command_hands_back_what_it_printed(world: World) -> None:
+    task = asyncio.create_task(world.run("shell", command="echo 一; echo two >&2; touch up; sleep 300"))
+    await until(world.top / "up")
+    task.cancel()
+    assert await task == ToolResult("一\ntwo\n(interrupted)", failed=True, partial=True, summary="interrupted")
+
+
+async def test_long_output_is_bounded_and_archived_at_an_interrupt_too(world: World) -> None:
+    task = asyncio.create_task(world.run("shell", command="seq 1 100000; touch up; sleep 300"))
+    await until(world.top / "up")
+    task.cancel()
+    result = await task
+    assert result.text.startswith("1\n2\n3\n")
+    assert result.text.endswith("\n99999\n100000\n(interrupted)")
+    assert (result.failed, result.partial, result.archive) == (True, True, "c1.txt")
+    assert (world.top.parent / "archive" / "c1.txt").read_text() == "\n".join(map(str, range(1, 100_001)))
+
+
 async def test_a_second_interrupt_still_kills(world: World, nap: str) -> None:
     task = asyncio.create_task(world.run("shell", command=f"trap '' TERM; touch up; while true; do sleep {nap}; done"))
     await until(world.top / "up")

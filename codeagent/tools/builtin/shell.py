@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codeagent.core.messages import INTERRUPTED
 from codeagent.core.ports import Job
 from codeagent.core.tools import Action, Command, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
@@ -52,7 +53,10 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         ended = await job.wait(seconds)
     except asyncio.CancelledError:
         await asyncio.shield(asyncio.ensure_future(job.stop()))
-        raise
+        if not job.size:
+            raise
+        # What it printed until then is what the person saw, and all that anybody learns of it.
+        return await asyncio.to_thread(_interrupted, job, ctx)
     if job.size < _SMALL:
         return _answer(job, ctx, ended=ended, after=None if params.background else seconds)
     return await asyncio.to_thread(_answer, job, ctx, ended=ended, after=None if params.background else seconds)
@@ -71,6 +75,12 @@ def _answer(job: Job, ctx: ToolContext, *, ended: bool, after: float | None) -> 
             status = f"[{ending(code)}; what it started goes on as {ctx.jobs.keep(job)}: see shell_job]"
     text = f"{bounded.text}\n{status}" if bounded.text else f"(no output)\n{status}"
     return ToolResult(text, failed, bounded.partial, summary=summary, archive=bounded.archive)
+
+
+def _interrupted(job: Job, ctx: ToolContext) -> ToolResult:
+    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id)
+    text = f"{bounded.text}\n{INTERRUPTED}"
+    return ToolResult(text, failed=True, partial=True, summary="interrupted", archive=bounded.archive)
 
 
 def ending(code: int) -> str:

@@ -6,9 +6,12 @@ So words become `--text=…`, `-p` becomes `--print`, a bare `-r` becomes `--pic
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+
+from codeagent.core.errors import UsageError
 
 VALUED = frozenset(
     {
@@ -26,12 +29,28 @@ SWITCHES = frozenset("cyvh")
 ONE_SHOT = frozenset({"run", "exec"})
 COMMANDS = frozenset({"sessions", "memory", "config", "setup", "demo", "completion"})
 """Subcommands, which keep their own arguments."""
+KNOWN: Mapping[str, frozenset[str]] = {
+    "sessions": frozenset({"list", "show", "search", "export", "repair", "rm"}),
+    "memory": frozenset({"list", "add", "search", "rm", "show", "export", "import"}),
+    "config": frozenset({"show", "get", "set", "path", "trust", "permissions"}),
+    "index": frozenset({"build", "search", "status", "map"}),
+    "mcp": frozenset({"list", "add", "remove", "test"}),
+    "completion": frozenset({"bash", "zsh", "fish", "powershell"}),
+    **dict.fromkeys(("setup", "doctor", "demo", "acp", "stats"), frozenset()),
+}
+"""What people may take for a subcommand, there or not, and the words that it is followed by."""
+_CLOSE = 0.8
+"""Likeness from which on a word is a slip of the fingers."""
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
 
 def normalise(argv: Iterable[str]) -> list[str]:
-    """`argv` (without the program's name) for Typer."""
+    """`argv` (without the program's name) for Typer.
+
+    Raises:
+        UsageError: a subcommand is meant that is not there, or spelled wrongly.
+    """
     given = deque(argv)
     if list(given) == ["help"]:
         return ["--help"]
@@ -62,6 +81,8 @@ def normalise(argv: Iterable[str]) -> list[str]:
             once = True
         elif not once and not words and arg in COMMANDS:
             return [*options, *_subcommand(arg, list(given))]
+        elif not once and not words and (slip := _slip(arg, list(given))):
+            raise slip
         elif arg != "-":  # that is standard input, which is read anyway
             words.append(arg)
     if once:
@@ -69,6 +90,18 @@ def normalise(argv: Iterable[str]) -> list[str]:
     if words:
         options.append(f"--text={' '.join(words)}")
     return options
+
+
+def _slip(word: str, rest: Sequence[str]) -> UsageError | None:
+    """What is wrong with a first word that is meant as a subcommand; sentences go through."""
+    near = next(iter(difflib.get_close_matches(word, KNOWN, n=1, cutoff=_CLOSE)), "")
+    alone = not rest or rest[0] in KNOWN.get(near, ()) or rest[0] in {"-h", "--help", "--json"}
+    if not near or not alone:
+        return None
+    hint = f"To say it to the model: codeagent -- {word}"
+    if near in COMMANDS:
+        return UsageError("There is no command {word}. Did you mean {near}?", word=word, near=near, hint=hint)
+    return UsageError("There is no command {word} in this version.", word=near, hint=hint)
 
 
 def _resume(given: deque[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from codeagent.cli.argv import COMMANDS, normalise
 from codeagent.cli.output import say
 from codeagent.cli.surroundings import here, on_terminal
 from codeagent.core.errors import UsageError
+from codeagent.core.plugins import discover
 from codeagent.history.catalog import checked_id
 from codeagent.options import Options, split_list
 
@@ -103,13 +105,38 @@ def options_from(params: dict[str, Any]) -> Options:
         given[key] = tuple(rule for part in given[key] or () for rule in split_list(part))
     given["add_dirs"] = tuple(path.resolve() for path in given["add_dirs"] or ())
     if params["yolo"]:
+        if given["permission_mode"] not in (None, "yolo"):
+            raise UsageError("--yolo and --permission-mode {mode} exclude each other.", mode=given["permission_mode"])
         given["permission_mode"] = "yolo"
     options = dataclasses.replace(here(), **given)
     if sum((options.newest, options.pick, options.resume is not None)) > 1:
         raise UsageError("--continue and --resume exclude each other.")
+    goes_on = options.newest or options.pick or options.resume is not None
+    if options.fork and not goes_on:
+        raise UsageError("--fork-session needs --resume or --continue.")
     if options.session_id is not None:
         checked_id(options.session_id)
+        if goes_on and not options.fork:
+            raise UsageError("--session-id names a new session; with --resume or --continue add --fork-session.")
+    if rules := (*options.allowed_tools, *options.disallowed_tools):
+        _check_rules(rules)
     return options
+
+
+def _check_rules(rules: Sequence[str]) -> None:
+    """Raises UsageError for a rule about a tool that is not there: it would let happen what it is to forbid."""
+    from codeagent.safety.rules import parse_rules
+    from codeagent.tools import builtin
+
+    names = sorted(tool.name for tool in discover(builtin, "TOOL").values())
+    for rule in parse_rules(rules):
+        if rule.tool not in names and not rule.tool.startswith("mcp__"):
+            near = difflib.get_close_matches(rule.tool.casefold(), names, n=1, cutoff=0.4)
+            raise UsageError(
+                "There is no tool {name}.",
+                name=rule.tool,
+                hint=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(names)}.",
+            )
 
 
 def _converse(options: Options) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codeagent.cli.argv import normalise
+from codeagent.cli.argv import COMMANDS, KNOWN, normalise
+from codeagent.core.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,12 @@ from codeagent.cli.argv import normalise
         (["-m", "memory", "memory", "add", "-p"], ["-m", "memory", "memory", "add", "-p"]),
         (["sessions", "show", "x", "--debug"], ["--debug", "sessions", "show", "x"]),
         (["look", "at", "sessions"], ["--text=look at sessions"]),
+        (["session", "handling", "is", "broken"], ["--text=session handling is broken"]),
+        (["index the list"], ["--text=index the list"]),
+        (["index", "my", "files"], ["--text=index my files"]),
+        (["--", "sesions"], ["--text=sesions"]),
+        (["-p", "sesions"], ["--print", "--text=sesions"]),
+        (["hello"], ["--text=hello"]),
         # one shot
         (["-p", "x"], ["--print", "--text=x"]),
         (["-p"], ["--print"]),
@@ -63,3 +70,25 @@ from codeagent.cli.argv import normalise
 )
 def test_a_command_line(typed: list[str], read: list[str]) -> None:
     assert normalise(typed) == read
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["sesions", "list"], "There is no command sesions. Did you mean sessions?"),
+        (["memroy"], "There is no command memroy. Did you mean memory?"),
+        (["confg", "--help"], "There is no command confg. Did you mean config?"),
+        (["-m", "gpt", "setpu"], "There is no command setpu. Did you mean setup?"),
+    ],
+)
+def test_a_slip_never_reaches_the_model(typed: list[str], sentence: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        normalise(typed)
+    assert str(raised.value) == sentence
+
+
+def test_what_is_not_there_is_no_prompt() -> None:
+    for name in KNOWN.keys() - COMMANDS:
+        for typed in ([name], [name, "--json"], *([name, word] for word in KNOWN[name])):
+            with pytest.raises(UsageError, match=f"no command {name} in this version"):
+                normalise(typed)

@@ -100,6 +100,9 @@ def test_yolo_is_a_mode(home: Home) -> None:
         ["-c", "-r", "abc", "-p", "x"],
         ["--session-id", "../x", "-p", "x"],
         ["--session-id", "-x", "-p", "x"],
+        ["-y", "--permission-mode", "plan", "-p", "x"],
+        ["--fork-session", "-p", "x"],
+        ["-c", "--session-id", "a", "-p", "x"],
         ["-p"],
         ["-p", "  "],
         ["-r", "-p", "x"],
@@ -216,3 +219,11 @@ def test_closed_standard_streams(home: Home, project: Path, closed: str) -> None
         capture_output=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"" if closed.startswith(">&-") else b"200\n", b"")
+
+
+def test_a_rule_for_a_tool_that_is_not_there_names_the_nearest(cli: Cli) -> None:
+    for flag in ("--disallowed-tools", "--allowed-tools"):
+        assert cli(flag, "glob,bash(rm:*)", "-p", "x") == Said(
+            2, "", "codeagent: There is no tool bash.\nDid you mean shell?\n"
+        )
+    assert cli("--disallowed-tools", "mcp__x,Edit", "-p", "x").err.endswith("Did you mean edit_file?\n")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codeagent.safety.places import inside, real
+from codeagent.safety.repositories import looks_only
 
 _COMPOUND = re.compile(r"[;&|`$()<>\n\r]")
 _UNPLAIN = re.compile(r"[;&|`$()<>\n\r{}\\!#\0]|(?<![\w^])~")
@@ -54,6 +55,8 @@ def only_looks(command: str, cwd: Path, folders: Sequence[Path]) -> bool:
     except ValueError:
         return False
     if not words or not _looks(words[0], words[1:]) or not inside(real(str(cwd)), folders):
+        return False
+    if words[0] == "git" and not looks_only(real(str(cwd)), next(word for word in words[1:] if word != "--no-pager")):
         return False
     return all(inside(real(path, str(cwd)), folders) for word in words[1:] for path in _paths(word))
 

@@ -13,6 +13,7 @@ from codeagent.assembly import Assembly, Workbench
 from codeagent.core.entries import PromptReason
 from codeagent.core.errors import SessionError
 from codeagent.core.events import Notice
+from codeagent.core.past import Past, age
 from codeagent.core.paths import Project
 from codeagent.core.ui import UI, Row
 from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints, named_flags
@@ -73,6 +74,11 @@ class House:
         news = tuple(self._notices)
         self._notices.clear()
         return news
+
+    @property
+    def past(self) -> Past:
+        assert self._bench is not None
+        return self._bench.past
 
     def sessions(self) -> Sequence[Row]:
         now = datetime.now(UTC).timestamp()
@@ -181,14 +187,7 @@ class House:
 
 
 def _row(found: Found, now: float) -> Row:
-    return Row(found.id, (_age(now - found.modified), found.name or found.first or "(empty)", _size(found.size)))
-
-
-def _age(seconds: float) -> str:
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return "now"
+    return Row(found.id, (age(now - found.modified), found.name or found.first or "(empty)", _size(found.size)))
 
 
 def _size(size: int) -> str:

@@ -28,6 +28,7 @@ from codeagent.core.ui import UI
 from codeagent.endpoints import Connection
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
+from codeagent.history.past import SessionPast
 from codeagent.llm.summarizer import make_summarizer
 from codeagent.llm.transcript import summarize_transcript
 from codeagent.memory import backends, strategies
@@ -45,6 +46,7 @@ from codeagent.memory.meter import TokenMeter
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
 from codeagent.memory.retriever import KeywordRetriever, Retriever
+from codeagent.memory.secrets import mask_secrets
 from codeagent.memory.short_term import ConversationMemory
 from codeagent.memory.vectors import VectorCache
 from codeagent.options import Options
@@ -73,6 +75,7 @@ class Workbench:
     permissions: Permissions
     toolbox: Toolbox
     conversation: ConversationMemory
+    past: SessionPast
 
 
 class Assembly:
@@ -97,13 +100,15 @@ class Assembly:
         permissions = self._permissions(archive)
         jobs = JobTable(timeout=self._settings.shell.timeout)
         toolbox = Toolbox(builtin_tools(), permissions)
-        return Workbench(archive, FileLedger(), jobs, permissions, toolbox, ConversationMemory())
+        return Workbench(archive, FileLedger(), jobs, permissions, toolbox, ConversationMemory(), self._past(history))
 
     def session(self, history: History, connection: Connection, bench: Workbench, reason: PromptReason) -> Session:
         """A session around `history`; its prompt is built for the first message, with `reason`."""
         model = connection.model
         meter = TokenMeter(self.estimate, self._calibration, connection.place, anchored=self._settings.memory.anchor)
         memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
+        if self._ui.interactive:
+            history.observers = (*history.observers, bench.past)
 
         def prompt(said: str) -> Prompt:
             return self._prompt(memory, bench.toolbox.schemas, said)
@@ -116,6 +121,7 @@ class Assembly:
                 environ=self._options.environ,
                 files=bench.files,
                 archive=bench.archive,
+                past=bench.past,
                 facts=memory,
                 task=memory.task,
                 jobs=bench.jobs,
@@ -144,6 +150,16 @@ class Assembly:
         calls = CallRunner(bench.toolbox, history, context, preface, keeper.after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
         return Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, refresh=reason)
+
+    def _past(self, history: History) -> SessionPast:
+        return SessionPast(
+            self._home,
+            self._project.id,
+            self._segmenter.words,
+            mask_secrets,
+            history.path,
+            entries=lambda: history.entries,
+        )
 
     def _permissions(self, archive: SessionArchive) -> Permissions:
         rules = self._settings.permissions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import sys
 import time
@@ -15,9 +16,14 @@ from codeagent.cli.flags import Json
 from codeagent.cli.output import say, say_json, say_raw, table, tell
 from codeagent.cli.transcript import as_markdown, read_messages
 from codeagent.core.errors import StoreError
+from codeagent.core.past import PastHit, age
 from codeagent.history import repair as mending
 from codeagent.history.catalog import Catalog, Found
+from codeagent.history.index import HistoryIndex
+from codeagent.history.past import SessionPast
+from codeagent.memory.secrets import mask_secrets
 from codeagent.options import Options
+from codeagent.text.segment import Segmenter
 from codeagent.workspace import find_project
 
 app = typer.Typer(help="Sessions on disk.", no_args_is_help=True, rich_markup_mode=None)
@@ -50,6 +56,31 @@ def list_(
         table([head, *rows])
     else:
         tell("There is no session yet." if everywhere else "This project has no session yet; --all lists the others'.")
+
+
+@app.command()
+def search(
+    ctx: typer.Context,
+    query: Annotated[list[str], typer.Argument(help="Words, a path, an error line.")],
+    everywhere: Annotated[bool, typer.Option("--all", help="In the sessions of every project.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Hits at most.")] = 20,
+    json: Json = False,
+) -> None:
+    """Find what was said and returned, best first."""
+    options: Options = ctx.obj
+    words = Segmenter(options.home.cache).words
+    past = SessionPast(options.home, find_project(options.cwd).id, words, mask_secrets, seconds=None)
+    found = asyncio.run(past.search(" ".join(query), "all" if everywhere else "project", limit=limit))
+    if json:
+        say_json([_hit(hit) for hit in found.hits])
+        return
+    for hit in found.hits:
+        say(f"{hit.id}  turn {hit.turn}  {hit.role}  {age(hit.age)}")
+        say("\n".join(f"    {line}" for line in hit.snippet.splitlines()))
+    if found.total > len(found.hits):
+        tell(f"The best {len(found.hits)} of {found.total}; --limit shows more.")
+    elif not found.hits:
+        tell("Nothing was found.")
 
 
 @app.command()
@@ -104,6 +135,9 @@ def rm(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(metavar="IDâ
     for found in [_find(ctx.obj, id) for id in ids]:
         Catalog(ctx.obj.home).remove(found)
         tell(f"Removed {found.id}.")
+    index = HistoryIndex(ctx.obj.home.history, mask_secrets)
+    if index.path.exists():
+        index.update(())
 
 
 def _find(options: Options, id: str) -> Found:
@@ -121,6 +155,12 @@ def _form(found: Found) -> dict[str, Any]:
     return {**form, "path": str(found.path), "modified": datetime.fromtimestamp(found.modified, UTC).isoformat()}
 
 
+def _hit(hit: PastHit) -> dict[str, Any]:
+    form = dataclasses.asdict(hit)
+    del form["age"]
+    return {**form, "at": datetime.fromtimestamp(hit.at, UTC).isoformat()}
+
+
 def _row(found: Found, now: float, everywhere: bool) -> tuple[str, ...]:
     what = found.name or found.first or "(nothing said)"
     project = (found.project_id.rpartition("-")[0],) if everywhere else ()
@@ -129,16 +169,6 @@ def _row(found: Found, now: float, everywhere: bool) -> tuple[str, ...]:
 
 def shorten(text: str, most: int = 80) -> str:
     return text if len(text) <= most or not sys.stdout.isatty() else f"{text[: most - 1]}â€¦"
-
-
-def age(seconds: float) -> str:
-    """Time gone by in its largest unit: "now", "5 min", "3 h", "12 d"."""
-    minutes = int(seconds // 60)
-    if minutes < 1:
-        return "now"
-    if minutes < 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // (24 * 60)} d"
 
 
 def size(count: int) -> str:

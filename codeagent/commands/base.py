@@ -11,6 +11,7 @@ from typing import Protocol
 
 from codeagent.agent.session import Session
 from codeagent.core.events import Event, Notice
+from codeagent.core.past import Past
 from codeagent.core.ui import UI, Row
 
 
@@ -25,6 +26,11 @@ class Desk(Protocol):
     @property
     def notices(self) -> Sequence[Notice]:
         """What the person should know before the first turn: settings, trust, a mended session file."""
+        ...
+
+    @property
+    def past(self) -> Past:
+        """What was said in this session and in earlier ones."""
         ...
 
     def sessions(self) -> Sequence[Row]:

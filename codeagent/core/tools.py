@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from codeagent.core.past import Past
     from codeagent.core.ports import Archive, FactStore, Files, Jobs
     from codeagent.core.task import TaskBoard
     from codeagent.core.ui import UI
@@ -83,6 +84,7 @@ class ToolContext:
     """Environment for child processes."""
     files: Files
     archive: Archive
+    past: Past
     facts: FactStore
     task: TaskBoard
     jobs: Jobs

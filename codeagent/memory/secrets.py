@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 
-_TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a private key", re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")),
-    ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})")),
-    ("a GitLab token", re.compile(r"\bglpat-[A-Za-z0-9_-]{16,}")),
-    ("a Slack token", re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}")),
-    ("an AWS access key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
-    ("a Google API key", re.compile(r"\bAIza[A-Za-z0-9_-]{35}")),
-    ("a web token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.")),
-    ("an API key", re.compile(r"\bsk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}")),
-    ("an API key", re.compile(r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}")),
-    ("a bearer token", re.compile(r"\bBearer\s+(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}", re.I)),
+_TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("a private key", ("PRIVATE KEY",), re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")),
+    (
+        "a GitHub token",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
+    ),
+    ("a GitLab token", ("glpat-",), re.compile(r"\bglpat-[A-Za-z0-9_-]{16,}")),
+    ("a Slack token", ("xox",), re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}")),
+    ("an AWS access key", ("AKIA", "ASIA"), re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
+    ("a Google API key", ("AIza",), re.compile(r"\bAIza[A-Za-z0-9_-]{35}")),
+    ("a web token", ("eyJ",), re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")),
+    ("an API key", ("sk-",), re.compile(r"\bsk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}")),
+    ("an API key", ("sk_", "rk_"), re.compile(r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}")),
+    ("a bearer token", ("earer", "EARER"), re.compile(r"\bBearer\s+(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}", re.I)),
 )
+"""(kind, one of these is in every text that holds such a token, how it looks)."""
+_KEY_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.S)
 _LOGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:(?P<value>[^\s/@]+)@[\w.-]", re.I)
 _NAMED = re.compile(
     r"(?<![A-Za-z])(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|"
@@ -24,6 +30,7 @@ _NAMED = re.compile(
     r"|(?:密码|口令|密钥|令牌)\s*(?P<sign2>==?|[:：]|是|为)\s*[\"'“「]?(?P<value2>[^\s\"'”」，。；,;]+)",
     re.I,
 )
+MASK = "[secret]"
 _STAND_IN = re.compile(
     r"[<\[{(*$%].*|.*\$\{.*|(?:x{3,}|\.{3,}|…+|_+|-+)|os\.environ.*|(?:process\.)?env\b.*|"
     r"(?:none|null|nil|true|false|required|optional|empty|unset|changeme|secret|password|token|str|string|int|bytes)\b.*",
@@ -34,14 +41,32 @@ _LIKE_A_SECRET = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!@#$%^&*?~])[\x21-\x7e]{6,}"
 
 def find_secret(text: str) -> str | None:
     """What kind of secret `text` seems to hold ("a GitHub token"); None when none is seen."""
-    for kind, pattern in _TOKENS:
-        if pattern.search(text):
+    for kind, hints, pattern in _TOKENS:
+        if any(hint in text for hint in hints) and pattern.search(text):
             return kind
     if any(not _STAND_IN.fullmatch(found["value"]) for found in _LOGIN.finditer(text)):
         return "a password in an address"
     if any(_gives_away(found) for found in _NAMED.finditer(text)):
         return "a password or key"
     return None
+
+
+def mask_secrets(text: str) -> str:
+    """`text` with a mark in the place of everything that makes `find_secret` see a secret in it."""
+    for _, hints, pattern in _TOKENS:
+        if any(hint in text for hint in hints):
+            text = _KEY_BLOCK.sub(MASK, text) if hints == ("PRIVATE KEY",) else pattern.sub(MASK, text)
+    if "://" in text:
+        text = _LOGIN.sub(lambda found: _masked(found, not _STAND_IN.fullmatch(found["value"])), text)
+    return _NAMED.sub(lambda found: _masked(found, _gives_away(found)), text)
+
+
+def _masked(found: re.Match[str], secret: bool) -> str:
+    if not secret:
+        return found[0]
+    group = "value" if found["value"] is not None else "value2"
+    start, end = (at - found.start() for at in found.span(group))
+    return found[0][:start] + MASK + found[0][end:]
 
 
 def _gives_away(found: re.Match[str]) -> bool:

@@ -113,6 +113,27 @@ def test_sessions_are_removed_all_or_none(cli: Cli) -> None:
     assert cli("sessions", "list", "--json").json == []
 
 
+def test_sessions_are_searched(cli: Cli, script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = say(cli, "不要改 vendor/")
+    looked = say(cli, "look", "--base-url", str(script), "-y")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    there = say(cli, "vendor/ 不要改")
+    assert [hit["id"] for hit in cli("sessions", "search", "不要", "--json").json] == [f"{there}/m1"]
+    assert {hit["id"] for hit in cli("sessions", "search", "不要", "--all", "--json").json} == {
+        f"{here}/m1",
+        f"{there}/m1",
+    }
+    hit = cli("sessions", "search", "--all", "--json", "seq", "300").json[0]
+    assert (hit["session"], hit["message"], hit["turn"], hit["role"]) == (looked, "m2", 1, "assistant")
+    found = cli("sessions", "search", "不要改")
+    assert found == Said(0, f"{there}/m1  turn 1  user  now\n    vendor/ 不要改\n", "")
+    assert cli("sessions", "search", "--all", "--limit", "1", "不要").err == "The best 1 of 2; --limit shows more.\n"
+    assert cli("sessions", "search", "nowhere") == Said(0, "", "Nothing was found.\n")
+    assert cli("sessions", "rm", there).code == 0
+    assert [hit["id"] for hit in cli("sessions", "search", "不要", "--all", "--json").json] == [f"{here}/m1"]
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(cli: Cli, script: Path, home: Home) -> None:
     id = say(cli, "look", "--base-url", str(script), "-y")
     (file,) = home.history.glob(f"*/{id}.jsonl")

@@ -9,7 +9,7 @@ import pytest
 from codeagent.commands.base import Done, Send, Switch
 from codeagent.commands.dispatch import catalog
 from codeagent.core.entries import Usage
-from codeagent.core.errors import SessionNotFound
+from codeagent.core.errors import SessionNotFound, UsageError
 from codeagent.core.ui import Row, Table
 from codeagent.llm.providers.scripted import call, say, summary
 from tests.agent._world import messages, said, with_usage
@@ -185,3 +185,32 @@ async def test_plan_goes_in_and_out(sit: Sit) -> None:
     assert (await table.told("/plan"), table.session.mode) == (["Mode: default."], "default")
     assert await table.type("/plan mend the parser") == Send("mend the parser")
     assert (table.session.mode, said(table.session)) == ("plan", ["mend the parser", "A plan."])
+
+
+# ---- what was said ---------------------------------------------------------------------------------------------------
+
+
+async def test_search_finds_what_was_said_in_this_session_and_before(sit: Sit) -> None:
+    first = await sit(say("在 SQLite 里。"))
+    await first.type("记忆放在哪里？")
+    table = await sit(say("Elsewhere."))
+    await table.type("记忆呢？")
+    hits, told = await table.shown("/search 记忆")
+    assert isinstance(hits, Table)
+    assert hits.headers == ("id", "age", "who", "what")
+    assert sorted(hits.rows) == sorted(
+        [("m1", "now", "user", "记忆呢？"), (f"{first.session.id}/m1", "now", "user", "记忆放在哪里？")]
+    )
+    assert str(told) == "/search <id> shows a message whole."
+    assert len((await table.shown("/search --session 记忆"))[0].rows) == 1  # type: ignore[union-attr]
+    (whole,) = await table.shown(f"/search {first.session.id}/m2")
+    assert str(whole).splitlines()[1:] == ["在 SQLite 里。"]
+
+
+async def test_search_for_nothing(sit: Sit) -> None:
+    table = await sit()
+    assert await table.told("/search") == ["Say what to look for: /search [--session|--all] <words>."]
+    assert await table.told("/search --all") == await table.told("/search")
+    assert await table.told("/search --all nowhere") == ["Nothing was found for “nowhere”."]
+    with pytest.raises(UsageError):
+        await table.type("/search m9")

@@ -25,6 +25,7 @@ PROMISED = {
     "grep": ["pattern", "path", "glob", "mode", "before", "after", "ignore_case", "limit", "offset"],
     "shell": ["command", "timeout", "background", "description", "cwd"],
     "shell_job": ["action", "id", "wait"],
+    "recall": ["query", "id", "scope", "limit", "offset"],
     "save_memory": ["content", "scope", "type", "key"],
     "update_task": ["section", "content"],
 }

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from codeagent.core.messages import ToolCall
+from codeagent.core.paths import Home
 from codeagent.core.ports import Saved, Verdict
 from codeagent.core.task import Updated
 from codeagent.core.tools import Action, ToolContext, ToolResult
 from codeagent.core.ui import Answer, Question, Row, Shown
+from codeagent.history.past import SessionPast
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
 from codeagent.tools.toolbox import Toolbox, builtin_tools
@@ -133,6 +135,7 @@ def make_world(
         environ=dict(os.environ),
         files=FileLedger(),
         archive=Folder(top.parent / "archive"),
+        past=SessionPast(Home(top.parent / "home"), "demo", str.split, str),
         facts=facts,
         task=board,
         jobs=jobs,

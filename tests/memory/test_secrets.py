@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeagent.memory.secrets import find_secret
+from codeagent.memory.secrets import MASK, find_secret, mask_secrets
 
 SECRET = [
     "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
@@ -72,3 +72,28 @@ def test_secrets_are_seen(text: str) -> None:
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_speaks_of_secrets_passes(text: str) -> None:
     assert find_secret(text) is None
+
+
+@pytest.mark.parametrize("text", SECRET)
+def test_masked_text_holds_no_secret_and_all_around_it(text: str) -> None:
+    masked = mask_secrets(f"before\n{text}\nafter")
+    assert find_secret(masked) is None
+    assert (masked[:7], MASK in masked) == ("before\n", True)
+    assert masked.endswith("\nafter") or "PRIVATE KEY" in text, "a key without an end is taken to go on"
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_harmless_text_stays_as_it_is(text: str) -> None:
+    assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("a -----BEGIN EC PRIVATE KEY-----\nMHcC\nAQEE\n-----END EC PRIVATE KEY----- b", f"a {MASK} b"),
+        ("https://me:s3cret@x.org/?token=abcd1234", f"https://me:{MASK}@x.org/?token={MASK}"),
+        ("密码是 abc123456，端口是 5432", f"密码是 {MASK}，端口是 5432"),
+    ],
+)
+def test_only_the_secret_is_masked(text: str, masked: str) -> None:
+    assert mask_secrets(text) == masked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,17 @@ class _Repository:
     """The folder that holds refs and objects, which worktrees share."""
     top: Path | None
     """The top of the work tree; None inside a bare repository or a git folder."""
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file.
+
+    Raises:
+        OSError: it cannot be read, or is a pipe or a device, whose end may never come.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return path.read_bytes()
 
 
 def find_project(folder: Path) -> Project:

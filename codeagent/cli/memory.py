@@ -130,7 +130,11 @@ def _settings(options: Options) -> MemorySettings:
 
 
 def _open(options: Options, backend: str = "") -> LongTermMemory:
-    """The facts of this project, in the backend that is named or set."""
+    """The facts of this project, in the backend that is named or set.
+
+    Raises:
+        StoreError: they cannot be read.
+    """
     kinds = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
     name = backend or _settings(options).backend
     kind = kinds.get(name)
@@ -139,6 +143,8 @@ def _open(options: Options, backend: str = "") -> LongTermMemory:
     memory = LongTermMemory(kind.open(options.home.facts), find_project(options.cwd).id, _now)
     memory.visible()
     for notice in memory.notices():
+        if notice.level == "error":
+            raise StoreError(notice.message, **notice.arguments)
         tell(str(notice))
     return memory
 

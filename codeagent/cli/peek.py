@@ -10,6 +10,7 @@ from typing import Any
 from codeagent.core.paths import Project
 from codeagent.llm import presets
 from codeagent.options import Options
+from codeagent.workspace import read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def _on(value: object) -> bool:
 
 def _toml(path: Path) -> Mapping[str, Any]:
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except OSError:
         return {}
     import tomllib  # only where there is a file to read

@@ -18,6 +18,7 @@ from codeagent.core.paths import Home, Project
 from codeagent.llm.presets import by_url, parts
 from codeagent.settings.schema import ENV_PREFIX, Environment, Settings, as_list, flatten, known_keys, unflatten
 from codeagent.settings.trust import PROJECT_FILES, Trust, needs_trust
+from codeagent.workspace import read_regular
 
 SECRETS = frozenset({"api_key"})
 JOINED = frozenset({"permissions.allow", "permissions.ask", "permissions.deny"})
@@ -73,7 +74,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: it cannot be read, or is no TOML; the sentence has file and line.
     """
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(read_regular(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except NotADirectoryError:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from codeagent.core.errors import StoreError
 from codeagent.core.paths import Home, Project
+from codeagent.workspace import read_regular
 
 PROJECT_FILES = ("config.toml", "config.local.toml")
 
@@ -60,7 +61,7 @@ class Trust:
     def _read(self) -> dict[str, str]:
         # What cannot be read grants nothing.
         try:
-            data: Any = json.loads(self._path.read_bytes())
+            data: Any = json.loads(read_regular(self._path))
         except (OSError, ValueError):
             return {}
         folders = data.get("folders") if isinstance(data, dict) else None
@@ -76,7 +77,7 @@ def fingerprint(project: Project) -> str:
     digest = hashlib.sha256()
     for name in (*PROJECT_FILES, *_hooks(project)):
         try:
-            content = (project.folder / name).read_bytes()
+            content = read_regular(project.folder / name)
         except OSError:
             continue
         digest.update(f"{name} {len(content)}\n".encode("utf-8", "surrogateescape") + content)

@@ -13,6 +13,7 @@ from codeagent.core.errors import ConfigError
 from codeagent.settings.load import problem, unknown_setting
 from codeagent.settings.schema import Settings, known_keys, unflatten
 from codeagent.settings.trust import write_private
+from codeagent.workspace import read_regular
 
 
 def write_setting(path: Path, key: str, value: object) -> object:
@@ -46,11 +47,12 @@ def write_setting(path: Path, key: str, value: object) -> object:
 
 def _read(path: Path) -> tomlkit.TOMLDocument:
     try:
-        return tomlkit.parse(path.read_bytes())
+        return tomlkit.parse(read_regular(path))
     except FileNotFoundError:
         return tomlkit.document()
     except (OSError, UnicodeDecodeError, TOMLKitError) as error:
-        raise ConfigError("{path} cannot be read: {reason}.", path=path, reason=str(error).rstrip(".")) from error
+        reason = str(error.strerror if isinstance(error, OSError) else error)
+        raise ConfigError("{path} cannot be read: {reason}.", path=path, reason=reason.rstrip(".")) from error
 
 
 def _checked(key: str, value: object) -> Any:

@@ -16,6 +16,8 @@ class TypedHistory(FileHistory):
         self._path = path
 
     def load_history_strings(self) -> Iterable[str]:
+        if not self._path.is_file():  # a pipe would never end
+            return []
         try:
             return list(super().load_history_strings())
         except OSError:
@@ -25,6 +27,8 @@ class TypedHistory(FileHistory):
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._path.touch(mode=0o600)
+            if not self._path.is_file():
+                return
             super().store_string(string.encode("utf-8", "replace").decode())
         except OSError:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,18 @@ def test_json_is_utf8_on_one_line(cli: Cli) -> None:
     cli("config", "set", "model", "模型")
     out = cli("config", "get", "model", "--json").out
     assert (out, json.loads(out)) == ('"模型"\n', "模型")
+
+
+def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(cli: Cli, home: Home, project: Path) -> None:
+    home.root.mkdir()
+    os.mkfifo(home.config)
+    sentence = f"codeagent: {home.config} cannot be read: not a regular file.\n"
+    assert cli("config", "show") == Said(2, "", sentence)
+    assert cli("config", "set", "theme", "light") == Said(2, "", sentence)
+    assert cli("-p", "x") == Said(2, "", sentence)
+    home.config.unlink()
+    os.mkfifo(home.trust)
+    (project / ".code-agent-cli").mkdir()
+    os.mkfifo(project / ".code-agent-cli" / "config.local.toml")
+    assert cli("--safe-mode", "config", "get", "theme") == Said(0, "default\n", "")
+    assert cli("config", "get", "theme").code == 2

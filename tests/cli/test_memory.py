@@ -138,3 +138,15 @@ def test_a_long_list_is_paged_on_a_terminal(cli: Cli) -> None:
     )
     child.expect(pexpect.EOF, timeout=60)
     assert str(child.before).count("paged:") == 12
+
+
+def test_a_file_that_cannot_be_read_is_a_failure_of_one_sentence(cli: Cli, home: Home) -> None:
+    home.facts.parent.mkdir(parents=True)
+    home.facts.write_text('{"version": 2, "entries": []}')
+    sentence = f"The memory file {home.facts} was written by a newer version of codeagent."
+    assert cli("memory", "list") == Said(1, "", f"codeagent: The memory file cannot be read: {sentence}\n")
+    home.facts.unlink()
+    os.mkfifo(home.facts)
+    sentence = f"codeagent: The memory file cannot be read: {home.facts} is not a regular file.\n"
+    assert cli("memory", "list") == Said(1, "", sentence)
+    assert cli("memory", "add", "x").code == 1

@@ -8,7 +8,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from codeagent.core.errors import StoreError
 from codeagent.core.events import Notice
@@ -76,7 +76,8 @@ class FileBackend(ABC, Generic[D]):
         except ValueError:
             return self.facts(self._mended())
         except (StoreError, OSError) as error:
-            self._notice("The memory file cannot be read: {error}", error=str(error))
+            reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            self._notice("The memory file cannot be read: {error}", level="error", error=reason)
             return ()
 
     def update(self, change: Change) -> None:
@@ -114,6 +115,8 @@ class FileBackend(ABC, Generic[D]):
         collecting = gc.isenabled()
         gc.disable()
         try:
+            if self.path.exists() and not self.path.is_file():
+                raise StoreError("{path} is not a regular file.", path=self.path)
             return self.read(self.path)
         finally:
             if collecting:
@@ -159,8 +162,8 @@ class FileBackend(ABC, Generic[D]):
             number += 1
         return aside
 
-    def _notice(self, message: str, **arguments: object) -> None:
-        notice = Notice(message, arguments, "warning")
+    def _notice(self, message: str, level: Literal["warning", "error"] = "warning", **arguments: object) -> None:
+        notice = Notice(message, arguments, level)
         if str(notice) not in self._told:
             self._notices[str(notice)] = notice
 

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -77,6 +78,9 @@ class Catalog:
         fitting = [path for path in paths if path.stem == prefix] or [
             path for path in paths if prefix and path.stem.startswith(prefix)
         ]
+        if len(fitting) > 1:  # a mended copy answers to its whole id, not in the place of the original
+            copies = {mended_id(path.stem) for path in fitting}
+            fitting = [path for path in fitting if path.stem not in copies]
         if not fitting and valid_id(prefix):
             fitting = [path for path in self.home.history.glob(f"*/{prefix}.jsonl") if path.is_file()]
         if len(fitting) > 1:
@@ -113,15 +117,22 @@ class Catalog:
         times: list[tuple[float, Path]] = []
         for path in (self.home.history / project_id).glob("*.jsonl"):
             try:
-                times.append((path.stat().st_mtime, path))
+                about = path.stat()
             except OSError:  # Removed this moment.
                 continue
+            if stat.S_ISREG(about.st_mode):
+                times.append((about.st_mtime, path))
         return [path for _, path in sorted(times, reverse=True)]
 
 
 def new_session_id(now: datetime, random: Callable[[int], str] = secrets.token_hex) -> str:
     """`YYYYmmdd-HHMMSS-xxxxxx`; `random(n)` gives n bytes as hex digits."""
     return f"{now:%Y%m%d-%H%M%S}-{random(3)}"
+
+
+def mended_id(session_id: str) -> str:
+    """Id of the mended copy of a session; no longer than an id may be."""
+    return f"{session_id[:57]}-mended"
 
 
 def valid_id(session_id: str) -> bool:

@@ -21,12 +21,10 @@ from codeagent.core.messages import (
 )
 from codeagent.history import records
 from codeagent.history.archive import share_archive
+from codeagent.history.catalog import mended_id
 from codeagent.history.folding import without
 from codeagent.history.reading import read_lines
 from codeagent.history.records import Head, SessionInfo, message_number
-
-_ID_ROOM = 57
-"""What `-mended` leaves of the 64 characters of an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def write_mended(path: Path) -> Path:
         SessionError: there is such a file already.
         StoreError: the disk refuses.
     """
-    target = path.with_name(f"{path.stem[:_ID_ROOM]}-mended.jsonl")
+    target = path.with_name(f"{mended_id(path.stem)}.jsonl")
     try:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
@@ -124,6 +122,8 @@ class _Walk:
                 if (record := self._paired(number, head, fields, message)) is not None:
                     yield record
             torn = os.fstat(file.fileno()).st_size - end
+        if not number and not torn:
+            self.faults.append(Fault("missing", 1, "everything"))
         if torn:
             self.faults.append(Fault("torn", number + 1, f"{torn} bytes"))
 

@@ -252,3 +252,11 @@ async def test_a_copy_of_what_is_good_already_resumes_equal(tmp_path: Path) -> N
     copy = write_mended(path)
     assert (await opened(copy))[0].entries == history.entries
     assert lines(copy)[1:] == lines(path)[1:]
+
+
+def test_a_file_with_nothing_in_it_is_not_well(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    path.touch()
+    assert check(path) == [Fault("missing", 1, "everything")]
+    path.write_bytes(bytes(100))
+    assert check(path) == [Fault("torn", 1, "100 bytes")]

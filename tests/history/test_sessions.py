@@ -218,3 +218,23 @@ def test_an_archive_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "s1").write_text("in the way")
     with pytest.raises(StoreError):
         SessionArchive(tmp_path / "s1.jsonl").put("call", "text")
+
+
+def test_a_mended_copy_does_not_make_the_original_ambiguous(tmp_path: Path) -> None:
+    home, catalog = Home(tmp_path), Catalog(Home(tmp_path))
+    for id in ("2026-a", "2026-a-mended", "2026-a-mended-mended"):
+        make(home, id)
+    assert catalog.find(PROJECT, "2026").id == "2026-a"
+    assert catalog.find(PROJECT, "2026-a-mended").id == "2026-a-mended"
+    make(home, "2026-b")
+    with pytest.raises(SessionNotFound, match="Several sessions start with 2026"):
+        catalog.find(PROJECT, "2026")
+
+
+def test_a_pipe_is_no_session(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    make(home, "a")
+    os.mkfifo(Catalog(home).path(PROJECT, "b"))
+    assert ids(Catalog(home).sessions(PROJECT)) == ["a"]
+    with pytest.raises(SessionNotFound):
+        Catalog(home).find(PROJECT, "b")

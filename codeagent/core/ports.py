@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -107,8 +107,8 @@ class Archive(Protocol):
     @property
     def folder(self) -> Path: ...
 
-    def put(self, call_id: str, text: str) -> str:
-        """Store `text`, return its id: the name of a file in `folder`."""
+    def put(self, call_id: str, text: str | Iterable[str]) -> str:
+        """Store `text`, or its pieces, return its id: the name of a file in `folder`."""
         ...
 
 
@@ -234,7 +234,11 @@ class Job(Protocol):
         ...
 
     def output(self) -> str:
-        """All that it printed, as plain text."""
+        """All that it printed, as plain text; of very long output both ends."""
+        ...
+
+    def whole(self) -> Iterable[str] | None:
+        """All that it printed, in pieces, where that is more than `output` keeps; else None."""
         ...
 
     def unread(self) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,18 +27,18 @@ class SessionArchive:
     def folder(self) -> Path:
         return self._folder
 
-    def put(self, call_id: str, text: str) -> str:
-        """Store `text` in a new file, 0600, and return its name.
+    def put(self, call_id: str, text: str | Iterable[str]) -> str:
+        """Store `text`, or its pieces, in a new file, 0600, and return its name.
 
         Raises:
             StoreError: the disk refuses.
         """
-        data = scrub(text).encode()
         try:
             make_private(self._folder)
             path = self._create(_name(call_id))
             try:
-                path.write_bytes(data)
+                with path.open("wb") as file:
+                    file.writelines(scrub(piece).encode() for piece in ((text,) if isinstance(text, str) else text))
             except OSError:
                 path.unlink(missing_ok=True)
                 raise

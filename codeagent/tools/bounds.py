@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from codeagent.core.ports import Archive
@@ -44,14 +45,26 @@ def head_and_tail(text: str, limit: int) -> tuple[str, str, int]:
     return head.decode("utf-8", "ignore"), tail.decode("utf-8", "ignore"), left_out
 
 
-def bound(text: str, limit: int, archive: Archive, call_id: str) -> Bounded:
-    """Keep head and tail of `text`; the whole goes to the archive, and a line between the two says where it is."""
+def bound(text: str, limit: int, archive: Archive, call_id: str, whole: Iterable[str] | None = None) -> Bounded:
+    """Keep head and tail of `text`; the whole goes to the archive, and a line between the two says where it is.
+
+    `whole` gives it in pieces, where `text` itself is not all of it.
+    """
     head, tail, left_out = head_and_tail(text, limit)
     if not left_out:
         return Bounded(text)
     head = head.removesuffix("\n")
+    archived = 0
+
+    def pieces() -> Iterator[str]:
+        nonlocal archived
+        for piece in whole or (text,):
+            archived += size(piece)
+            yield piece
+
     try:
-        name = archive.put(call_id, text)
+        name = archive.put(call_id, pieces())
+        left_out += archived - size(text)
     except OSError as error:
         return Bounded(f"{head}\n[... {left_out} bytes left out; not kept: {error.strerror} ...]\n{tail}", True)
     where = f"the whole is in {archive.folder / name} (read_file with offset, or grep)"

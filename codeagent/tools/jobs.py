@@ -9,7 +9,7 @@ import itertools
 import os
 import shutil
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from codeagent.core.display import plain
@@ -72,6 +72,20 @@ class ShellJob:
 
     def output(self) -> str:
         return plain(decode_output(self._spool.since()))
+
+    def whole(self) -> Iterator[str] | None:
+        """All that it printed, in pieces, where that is more than `output` keeps; else None."""
+        return self._lines() if self._spool.gone else None
+
+    def _lines(self) -> Iterator[str]:
+        """Pieces that end with a line, so that no character and no escape sequence is cut."""
+        rest = b""
+        for piece in self._spool.pieces():
+            lines, end, rest = (rest + piece).rpartition(b"\n")
+            if lines or end:
+                yield plain(decode_output(lines + end))
+        if rest:
+            yield plain(decode_output(rest))
 
     def unread(self) -> str:
         data = self._spool.since(self._read)

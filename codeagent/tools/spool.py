@@ -1,19 +1,29 @@
-"""What a child process prints: kept whole up to a bound, then its beginning and its newest part."""
+"""What a child process prints: both ends in memory, and where that is not all, the whole on disk up to a bound."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+import weakref
 from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 
 HEAD = 4_000_000
 TAIL = 4_000_000
-"""Bytes kept at either end."""
+"""Bytes kept in memory at either end."""
+WHOLE = 200_000_000
+"""Bytes kept on disk."""
+_PIECE = 1_000_000
 
 
 class Spool:
-    """Bytes in order of arrival; the middle of very long output is forgotten."""
+    """Bytes in order of arrival. `since` knows both ends, `pieces` everything up to `whole` bytes."""
 
-    def __init__(self, head: int = HEAD, tail: int = TAIL) -> None:
-        self._room, self._tail_room = head, tail
+    def __init__(self, head: int = HEAD, tail: int = TAIL, whole: int = WHOLE) -> None:
+        self._room, self._tail_room, self._whole_room = head, tail, whole
+        self._file: int | None = None
+        self._on_disk = 0
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
@@ -26,10 +36,40 @@ class Spool:
             data = data[room:]
         if not data:
             return
+        self._spill(data)
         self._tail.append(data)
         self._tail_size += len(data)
         while self._tail_size - len(self._tail[0]) >= self._tail_room:
             self._tail_size -= len(self._tail.popleft())
+
+    def _spill(self, data: bytes) -> None:
+        """Write on to the file, which begins with the head; a disk that refuses leaves what both ends hold."""
+        with suppress(OSError):
+            if self._file is None:
+                file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed with this object)
+                weakref.finalize(self, file.close)
+                self._file = file.fileno()
+                self._on_disk = os.write(self._file, self._head)
+            # Only what follows on, so that after a failure nothing is missing in the middle.
+            if self._on_disk == self.total - len(data) and (room := self._whole_room - self._on_disk) > 0:
+                self._on_disk += os.write(self._file, data[:room])
+
+    @property
+    def gone(self) -> bool:
+        """Whether `since` cannot give everything."""
+        return self.total > len(self._head) + self._tail_size
+
+    def pieces(self) -> Iterator[bytes]:
+        """Everything in order, from disk where it is there; a line stands for what was not kept."""
+        if self._file is None or self._on_disk <= len(self._head):
+            yield self.since()
+            return
+        end, at = self._on_disk, 0
+        while at < end and (piece := os.pread(self._file, min(_PIECE, end - at), at)):
+            at += len(piece)
+            yield piece
+        if at < self.total:
+            yield self.since(at)
 
     def since(self, offset: int = 0) -> bytes:
         """All bytes from `offset` on, with a line in the place of those that are gone."""

@@ -89,6 +89,18 @@ async def test_long_output_keeps_both_ends_and_the_whole_is_on_disk(world: World
     assert str(archive) in result.text
 
 
+async def test_output_beyond_memory_is_whole_on_disk(world: World) -> None:
+    result = await world.run("shell", command="seq 1 2000000")
+    archive = world.top.parent / "archive" / "c1.txt"
+    whole = "".join(f"{number}\n" for number in range(1, 2_000_001))
+    assert archive.read_text() == whole
+    assert result.text.startswith("1\n2\n3\n")
+    assert result.text.endswith("1999999\n2000000\n[exit 0]")
+    (left_out,) = re.findall(r"\[\.\.\. (\d+) bytes left out", result.text)
+    shown = len(result.text) - len(result.text.split("[... ")[1].split("...]")[0])
+    assert abs(int(left_out) + shown - len(whole)) < 100
+
+
 async def test_endless_output_is_kept_in_bounded_memory(hasty: World) -> None:
     result = await hasty.run("shell", command="yes 好好好好")
     assert result.summary == "background job1"

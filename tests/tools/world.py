@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ class Folder:
 
     folder: Path
 
-    def put(self, call_id: str, text: str) -> str:
+    def put(self, call_id: str, text: str | Iterable[str]) -> str:
         self.folder.mkdir(exist_ok=True)
-        (self.folder / f"{call_id}.txt").write_text(text, encoding="utf-8")
+        (self.folder / f"{call_id}.txt").write_text("".join(text), encoding="utf-8")
         return f"{call_id}.txt"
 
 

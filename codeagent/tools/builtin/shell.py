@@ -63,7 +63,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 
 
 def _answer(job: Job, ctx: ToolContext, *, ended: bool, after: float | None) -> ToolResult:
-    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id)
+    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
     code = job.code
     if not ended or code is None:
         id = ctx.jobs.keep(job)
@@ -78,7 +78,7 @@ def _answer(job: Job, ctx: ToolContext, *, ended: bool, after: float | None) -> 
 
 
 def _interrupted(job: Job, ctx: ToolContext) -> ToolResult:
-    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id)
+    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
     text = f"{bounded.text}\n{INTERRUPTED}"
     return ToolResult(text, failed=True, partial=True, summary="interrupted", archive=bounded.archive)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -37,7 +38,8 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         return ToolResult(f"{params.id} is dead.", summary="killed")
     if params.wait:
         await job.wait(params.wait)
-    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id)
+    text = job.unread().strip("\n")
+    bounded = await asyncio.to_thread(bounds.bound, text, bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
     text = f"{bounded.text or '(no new output)'}\n[{_state(job)}]"
     return ToolResult(text, partial=bounded.partial, summary=_state(job), archive=bounded.archive)
 

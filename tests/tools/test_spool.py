@@ -1,0 +1,24 @@
+"""What is kept of long output, in memory and on disk."""
+
+from __future__ import annotations
+
+import pytest
+
+from codeagent.tools.spool import Spool
+
+
+@pytest.mark.parametrize(
+    ("count", "ends", "whole", "gone"),
+    [
+        (3, b"00 01 02 ", b"00 01 02 ", False),
+        (6, b"00 01 02 03 04 05 ", b"00 01 02 03 04 05 ", False),
+        (9, b"00 01 02 \n[... 9 bytes not kept ...]\n06 07 08 ", b"00 01 02 03 04 05 06 07 08 ", True),
+        (14, b"00 01 02 \n[... 24 bytes not kept ...]\n11 12 13 ",
+         b"00 01 02 03 04 05 06 07 08 09 \n[... 3 bytes not kept ...]\n11 12 13 ", True),
+    ],
+)  # fmt: skip
+def test_both_ends_are_in_memory_and_the_whole_on_disk(count: int, ends: bytes, whole: bytes, gone: bool) -> None:
+    spool = Spool(head=9, tail=9, whole=30)
+    for number in range(count):
+        spool.add(b"%02d " % number)
+    assert (spool.since(), b"".join(spool.pieces()), spool.gone) == (ends, whole, gone)

@@ -114,7 +114,6 @@ class Assembly:
             return self._prompt(memory, bench.toolbox.schemas, said)
 
         def context() -> ToolContext:
-            said = next((entry.said for entry in reversed(history.entries) if entry.said is not None), "")
             return ToolContext(
                 cwd=self._project.cwd,
                 roots=self._roots,
@@ -126,7 +125,7 @@ class Assembly:
                 task=memory.task,
                 jobs=bench.jobs,
                 ui=self._ui,
-                said=said,
+                said=agent.typed,
             )
 
         def preface(path: str) -> str:

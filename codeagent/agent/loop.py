@@ -15,7 +15,7 @@ from codeagent.agent.limits import Limits
 from codeagent.agent.model import Model
 from codeagent.agent.steering import Interrupt, Steering
 from codeagent.agent.task import TaskKeeper
-from codeagent.core.entries import Spent
+from codeagent.core.entries import Origin, Spent
 from codeagent.core.errors import CodeAgentError, ContextOverflow, IncompleteReply, LimitReached
 from codeagent.core.events import (
     Compacted,
@@ -34,8 +34,8 @@ from codeagent.core.ports import Reply, Request, StreamItem
 from codeagent.history.history import History
 from codeagent.memory.meter import TokenMeter
 
-Compose = Callable[[str], Awaitable[str]]
-"""What was typed -> what goes to the model."""
+Head = Callable[[str], Awaitable[str]]
+"""What was said -> what goes to the model in front of it ("" for nothing)."""
 
 
 class Agent:
@@ -58,27 +58,34 @@ class Agent:
         self.interrupt = Interrupt()
         self.keeper = keeper
         self.calls = calls
+        self.typed = ""
+        """What the person typed of the newest message: what was piped in beside it, or alone, is not among it."""
         self._meter = meter
         self._limits = limits
 
-    def run_turn(self, said: str, compose: Compose | None = None) -> AsyncIterator[Event]:
-        """One turn for what the person typed; `compose` makes of it what goes to the model.
+    def run_turn(
+        self, said: str, head: Head | None = None, *, steered: Head | None = None, beside: str = ""
+    ) -> AsyncIterator[Event]:
+        """One turn for what the person typed; `head` makes what goes in front of it, `steered` the same for what is
+        typed during the turn; `beside` goes to the model behind it.
 
         The last event is always `TurnEnded`; failures of model, tools, network and disk end the turn, they do not
         raise.
         """
-        return self.interrupt.pump(self._turn(scrub(said), compose))
+        return self.interrupt.pump(self._turn(scrub(said), scrub(beside), head, steered))
 
-    async def _turn(self, said: str, compose: Compose | None) -> AsyncGenerator[Event, None]:
+    async def _turn(
+        self, said: str, beside: str, head: Head | None, steered: Head | None
+    ) -> AsyncGenerator[Event, None]:
         started, step = time.perf_counter(), 0
         reason: EndReason = "done"
         failure: CodeAgentError | None = None
         try:
             # Calls are still open here when the disk refused their results at the end of the turn before.
             self.history.repair_pairs()
-            await self._say(said, compose)
+            await self._say(said, head, beside, new_turn=True)
             yield TurnStarted(self.history.turn, said)
-            async for event in self._steps():
+            async for event in self._steps(steered):
                 if isinstance(event, StepStarted):
                     step = event.step
                 yield event
@@ -95,15 +102,19 @@ class Agent:
                 reason, failure = "failed", error
         yield TurnEnded(reason, step, time.perf_counter() - started, failure)
 
-    async def _say(self, said: str, compose: Compose | None) -> None:
+    async def _say(self, said: str, head: Head | None, beside: str = "", *, new_turn: bool) -> None:
         """What was typed joins the history, also when what belongs to it cannot be found or is not waited for."""
-        text = said
+        text = ""
         try:
-            text = await compose(said) if compose else said
+            text = scrub(await head(said or beside)) if head else ""
         finally:
-            self.history.append(UserMessage(scrub(text)), origin="user", said=said, new_turn=True)
+            self.typed = said
+            whole = "\n\n".join(part for part in (text, said, beside) if part)
+            # What was piped in alone is the request; whoever asks for proof of intent looks at `typed`.
+            origin: Origin = "user" if new_turn else "steer"
+            self.history.append(UserMessage(whole), origin=origin, said=said or beside, new_turn=new_turn)
 
-    async def _steps(self) -> AsyncGenerator[Event, None]:
+    async def _steps(self, steered: Head | None) -> AsyncGenerator[Event, None]:
         """Ask the model, run the tools it wants, until it only talks."""
         before = Spent()
         for step in count(1):
@@ -121,10 +132,12 @@ class Agent:
                 yield notice
             async for event in self.calls.run(replied.message.calls, replied.cut):
                 yield event
-            for text in (steered := self.steering.take()):
-                self.history.append(UserMessage(scrub(text)), origin="steer", said=scrub(text))
+            heard = False
+            while (text := self.steering.next()) is not None:
+                heard = True
+                await self._say(scrub(text), steered, new_turn=False)
                 yield Steered(text)
-            if not replied.message.calls and not steered:
+            if not replied.message.calls and not heard:
                 self._demand_whole(replied.truncated)
                 return
 

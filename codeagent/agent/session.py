@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.agent.shell import run_typed
-from codeagent.core.entries import Prompt, PromptReason
+from codeagent.core.entries import Compaction, Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, ToolFinished
 from codeagent.core.messages import ToolCall
@@ -151,6 +151,23 @@ class Session:
     def compact(self, focus: str | None = None) -> AsyncIterator[Event]:
         """Compact the history now, whatever its size. Failures and an interruption are told, not raised."""
         return self.agent.interrupt.pump(self._compact(focus))
+
+    async def undo_compaction(self) -> Compaction:
+        """Take back the newest compaction: the exact messages return, and the next comes only at the hard limit.
+
+        Raises:
+            CodeAgentError: there is none, or a turn is under way.
+            StoreError: the disk refuses.
+        """
+        receipt = self.history.receipt
+        if receipt is None:
+            raise CodeAgentError("There is no compaction to take back.")
+        if self.running:
+            raise CodeAgentError("A turn is under way; a compaction is taken back when it has ended.")
+        self.history.repair_pairs()
+        await self.history.undo(receipt.id)
+        self.agent.guard.rest()
+        return receipt
 
     async def _compact(self, focus: str | None) -> AsyncGenerator[Event, None]:
         compacted = False

@@ -28,6 +28,10 @@ class Steering:
         self._waiting.clear()
         return taken
 
+    def next(self) -> str | None:
+        """The one that has waited longest; None when none waits."""
+        return self._waiting.popleft() if self._waiting else None
+
 
 class Interrupt:
     """Runs a turn so that it can be stopped at any moment, wherever its consumer happens to be.

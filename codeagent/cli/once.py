@@ -42,17 +42,17 @@ def run_once(options: Options) -> int:
     if options.pick:
         raise UsageError("--resume needs an id here.", hint="See: codeagent sessions list")
     streaming = options.input == "stream-json"
-    prompt = options.text or "" if streaming else _prompt(options.text)
-    if not streaming and not prompt.strip():
+    piped = "" if streaming else _piped(options.text)
+    if not (streaming or (options.text or "").strip() or piped.strip()):
         raise UsageError("There is nothing to do.", hint='Give a prompt (codeagent -p "…"), or pipe one in.')
     if options.output != "text":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    return asyncio.run(_run(options, prompt))
+    return asyncio.run(_run(options, piped))
 
 
-async def _run(options: Options, prompt: str) -> int:
+async def _run(options: Options, piped: str) -> int:
     stopper, loop = Stopper(), asyncio.get_running_loop()
-    work = asyncio.ensure_future(_converse(options, prompt, stopper))
+    work = asyncio.ensure_future(_converse(options, piped, stopper))
 
     def cancel() -> None:
         work.cancel()
@@ -79,7 +79,7 @@ def _timeout(options: Options) -> float | None:
     return load_settings(options.flags(), options.environ, options.home, project).settings.timeout
 
 
-async def _converse(options: Options, prompt: str, stopper: Stopper) -> int:
+async def _converse(options: Options, piped: str, stopper: Stopper) -> int:
     ui = HeadlessUI(sys.stderr)
     try:
         if (seconds := _timeout(options)) is not None:
@@ -90,7 +90,7 @@ async def _converse(options: Options, prompt: str, stopper: Stopper) -> int:
         raise
     stopper.actions.clear()
     _tell(ui, desk)
-    texts = _messages(stopper) if options.input == "stream-json" else _one(prompt)
+    texts = _messages(stopper) if options.input == "stream-json" else _one(options.text or "")
     try:
         return await run_print(
             desk.session,
@@ -101,6 +101,7 @@ async def _converse(options: Options, prompt: str, stopper: Stopper) -> int:
             err=sys.stderr,
             cwd=str(options.cwd),
             verbose=options.verbose,
+            piped=piped,
         )
     finally:
         _tell(ui, desk)
@@ -112,15 +113,14 @@ def _tell(ui: HeadlessUI, desk: House) -> None:
         ui.show(notice)
 
 
-def _prompt(text: str | None) -> str:
-    """The words given, with what is piped in behind them."""
+def _piped(text: str | None) -> str:
+    """What is piped in beside the words given."""
     if not is_piped():
-        return text or ""
+        return ""
     if text and not select.select([sys.stdin], [], [], GRACE)[0]:
         tell(f"Nothing came through the pipe within {GRACE:.0f} s; going on without it.")
-        return text
-    piped = decode(sys.stdin.buffer.read()).strip("\n")
-    return "\n\n".join(part for part in (text, piped) if part)
+        return ""
+    return decode(sys.stdin.buffer.read()).strip("\n")
 
 
 def decode(data: bytes) -> str:

@@ -296,6 +296,10 @@ class Permission(Protocol):
         """Judge by mode and rules; ask the person where they do not decide."""
         ...
 
+    def refused(self, action: Action, reason: str) -> None:
+        """What was allowed was refused later: the tool itself had to ask, and the answer was no."""
+        ...
+
 
 # ---- plug-ins ------------------------------------------------------------------------------------------------------
 

@@ -92,8 +92,11 @@ class Permissions:
                 # Another question may meanwhile have been answered with a yes for this one too.
                 verdict = self._judge(action) or await self._ask(action)
         if not verdict.allowed:
-            self.denials.append(Denial(action.tool, action.subject, verdict.reason))
+            self.refused(action, verdict.reason)
         return verdict
+
+    def refused(self, action: Action, reason: str) -> None:
+        self.denials.append(Denial(action.tool, action.subject, reason))
 
     def _judge(self, action: Action) -> Verdict | None:
         """The verdict as far as nobody need be asked."""

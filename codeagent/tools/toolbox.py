@@ -83,7 +83,7 @@ class Toolbox:
         if tool is None:
             raise ToolFault(self._unknown(call.name), "no such tool")
         params = _validated(tool, call)
-        about = ""
+        about, action = "", None
         if tool.action is not None:
             action = await tool.action(params, ctx)
             verdict = await self._permission.check(action)
@@ -91,6 +91,8 @@ class Toolbox:
             if not verdict.allowed:
                 return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied")
         result = await tool.run(params, ctx)
+        if result.denied and action is not None:
+            self._permission.refused(action, result.text)
         text = scrub(result.text)  # names of files may hold what no request may carry
         bounded = bounds.bound(text, bounds.RESULT, ctx.archive, call.id)
         if bounded.partial:

@@ -9,7 +9,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from codeagent.core.display import visible
-from codeagent.core.events import Compacted, Event, Notice, Replied, Retrying, TextDelta, ToolFinished, TurnEnded
+from codeagent.core.events import (
+    Compacted,
+    Event,
+    Notice,
+    Replied,
+    Retrying,
+    TextDelta,
+    ToolFinished,
+    TurnEnded,
+    told,
+)
 from codeagent.core.messages import encode_json, to_wire
 from codeagent.core.ui import Answer, Question, Row, Shown
 
@@ -31,7 +41,7 @@ class Conversation(Protocol):
     @property
     def denials(self) -> Sequence[Any]: ...
     def status(self) -> Status: ...
-    def run_turn(self, text: str) -> AsyncIterator[Event]: ...
+    def run_turn(self, text: str, beside: str = "") -> AsyncIterator[Event]: ...
     def interrupt(self) -> None: ...
 
 
@@ -84,8 +94,9 @@ async def run_print(
     err: TextIO,
     cwd: str = "",
     verbose: bool = False,
+    piped: str = "",
 ) -> int:
-    """Run a turn for each of `texts` and print what `format` wants.
+    """Run a turn for each of `texts`, with `piped` beside it, and print what `format` wants.
 
     Answers go to `out`, everything else to `err`. A reader of `out` that goes away ends nothing. Returns the exit code:
     0 only if every turn came to its end.
@@ -95,7 +106,7 @@ async def run_print(
     printer.begin(cwd)
     code = 0
     async for text in texts:
-        code = await printer.turn(text) or code
+        code = await printer.turn(text, piped) or code
         if stopper.why:
             return code
     return printer.stopped() if stopper.why else code
@@ -144,12 +155,12 @@ class _Printer:
         status = self._session.status()
         self._line("system", subtype="init", model=status.model, cwd=cwd, permission_mode=status.mode)
 
-    async def turn(self, text: str) -> int:
+    async def turn(self, text: str, piped: str) -> int:
         started, before = time.monotonic(), self._session.status()
         self._answer = ""
         end = TurnEnded("interrupted", 0, 0.0)
         if not self._stopper.why:
-            async for event in self._session.run_turn(text):
+            async for event in self._session.run_turn(text, piped):
                 self._show(event)
                 if isinstance(event, TurnEnded):
                     end = event
@@ -180,8 +191,10 @@ class _Printer:
                 if self._verbose:
                     self._tell(f"{'✗' if result.failed else '•'} {title}  {result.summary}".rstrip())
             case Compacted(receipt):
-                fields = ("id", "rung", "tokens_before", "tokens_after")
-                self._line("compaction", **{name: getattr(receipt, name) for name in fields})
+                fields = ("id", "rung", "tokens_before", "tokens_after", "held")
+                counted = {name: getattr(receipt, name) for name in fields}
+                self._line("compaction", **counted, repaired=len(receipt.repaired), message=str(told(receipt)))
+                self._tell(str(told(receipt)))
             case Retrying(error, attempt, attempts, wait):
                 self._line("system", subtype="retry", attempt=attempt, wait=wait, error=str(error))
                 self._tell(f"{error} Trying again in {wait:.0f} s ({attempt}/{attempts}).")

@@ -66,7 +66,7 @@ class Played:
         cost = 1.0 + 0.25 * done if self.spends else None
         return replace(STATUS, prompt_tokens=100 + 50 * done, completion_tokens=10 + done, cost_usd=cost)
 
-    async def run_turn(self, text: str) -> AsyncIterator[Event]:
+    async def run_turn(self, text: str, beside: str = "") -> AsyncIterator[Event]:
         self.said.append(text)
         for event in self.turns[len(self.said) - 1]:
             if event is HANG:
@@ -171,7 +171,16 @@ async def test_stream_json_tells_everything_in_order() -> None:
         {"type": "system", "subtype": "init", "model": "small", "cwd": "/here", "permission_mode": "default"},
         {"type": "system", "subtype": "retry", "attempt": 1, "wait": 2.0, "error": "Too many requests."},
         {"type": "system", "subtype": "notice", "level": "warning", "message": "Half of 10 is used."},
-        {"type": "compaction", "id": "k1", "rung": 2, "tokens_before": 900, "tokens_after": 100},
+        {
+            "type": "compaction",
+            "id": "k1",
+            "rung": 2,
+            "tokens_before": 900,
+            "tokens_after": 100,
+            "held": 0,
+            "repaired": 0,
+            "message": "Context compacted: 900 → 100 tokens; /compact show",
+        },
         {
             "type": "assistant",
             "id": "m2",

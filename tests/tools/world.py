@@ -89,10 +89,14 @@ class Gate:
 
     refuse: str = ""
     actions: list[Action] = field(default_factory=list)
+    refusals: list[tuple[Action, str]] = field(default_factory=list)
 
     async def check(self, action: Action) -> Verdict:
         self.actions.append(action)
         return Verdict(False, "Not here.") if action.tool == self.refuse else Verdict(True)
+
+    def refused(self, action: Action, reason: str) -> None:
+        self.refusals.append((action, reason))
 
 
 @dataclass

@@ -42,7 +42,7 @@ _PAUSE = 0.11
 _PATIENCE = 10.0
 """Seconds to wait for the lock of another process."""
 _MOST = 1_000_000
-"""Characters of one message that are indexed."""
+"""Characters of one message that are indexed; of an archived result bytes, the first and the last."""
 TERM = 100
 """Longer terms are no words that anybody asks for; the index does not have them."""
 _MARK = 64
@@ -195,7 +195,7 @@ class HistoryIndex:
         try:
             if records.head_of(data).type != "message":
                 return
-            line = read_message(data, path.with_suffix(""))
+            line = read_message(data, path.with_suffix(""), _MOST)
         except (*records.UNREADABLE, SessionTooNew):
             return
         if line.role == RECALL or not line.text.strip():

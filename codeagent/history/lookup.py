@@ -19,11 +19,13 @@ from codeagent.history.records import Head
 _MESSAGES = re.compile(r"m(\d{1,18})(?:\s*(?:-|–|—|\.\.)\s*m?(\d{1,18}))?")
 _TURN = re.compile(r"t(?:urn)?\s*(\d{1,9})")
 _COMPACTION = re.compile(r"c\d{1,9}")
-_SHORT_NAME = 120
+_HEAD = 120
+_MOST = 8_000_000
+"""Bytes of an archived result that are given; the file itself serves for more."""
 
 
 def look_up(path: Path, id: str) -> Iterator[str]:
-    """The texts that `id` stands for in the session file `path`, in order; see `Past.read`. None where there are none.
+    """The texts that `id` stands for in the session file `path`, in order (see `Past.read`); none for an unknown id.
 
     Raises:
         StoreError: the file cannot be read.
@@ -39,7 +41,7 @@ def look_up(path: Path, id: str) -> Iterator[str]:
             yield from _messages(path, lambda head: head.number in left, left)
         else:
             folder = path.with_suffix("")
-            text = archived(folder, id) or archived(folder, f"{id}.txt")
+            text = archived(folder, id, _MOST) or archived(folder, f"{id}.txt", _MOST)
             if text is not None:
                 yield text
     except OSError as error:
@@ -54,7 +56,7 @@ def _messages(path: Path, wanted: Callable[[Head], bool], summaries: Collection[
             try:
                 head = records.head_of(data)
                 if head.type == "message" and wanted(head):
-                    line = read_message(data, path.with_suffix(""))
+                    line = read_message(data, path.with_suffix(""), _MOST)
                     when = f"{datetime.fromtimestamp(line.at):%Y-%m-%d %H:%M}"
                     yield f"[m{line.number} · turn {line.turn} · {line.role} · {when}]\n{line.text}"
                 elif head.type == "compaction" and summaries:
@@ -77,7 +79,7 @@ def _left(path: Path, id: str) -> set[int]:
     """Numbers of the messages that a compaction took out or shortened."""
     with path.open("rb") as file:
         for _, data in read_lines(file):
-            if b'"type":"compaction"' not in data[:_SHORT_NAME]:
+            if b'"type":"compaction"' not in data[:_HEAD]:
                 continue
             try:
                 receipt = records.read_compaction(records.parse(data))

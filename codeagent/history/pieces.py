@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,8 +35,10 @@ class Line:
     text: str
 
 
-def read_message(data: bytes, archive: Path) -> Line:
+def read_message(data: bytes, archive: Path, most: int) -> Line:
     """The line of a message record; a tool result is given whole where it was archived in the folder `archive`.
+
+    Of an archived result of more than `most` bytes the middle is left out.
 
     Raises:
         ValueError, RecursionError: this is no good record.
@@ -44,18 +47,25 @@ def read_message(data: bytes, archive: Path) -> Line:
     entry = records.read_entry(fields, lambda message: b"", len)
     at = datetime.fromisoformat(records.read_text(fields, "ts")).timestamp()
     whole = fields.get("archive")
-    text = (archived(archive, whole) if isinstance(whole, str) else None) or text_of(entry)
+    text = (archived(archive, whole, most) if isinstance(whole, str) else None) or text_of(entry)
     return Line(records.message_number(entry.id) or 0, entry.turn, role_of(entry), at, text)
 
 
-def archived(folder: Path, name: str) -> str | None:
-    """The text of an archived tool result; None where there is none of that name."""
+def archived(folder: Path, name: str, most: int) -> str | None:
+    """The text of an archived tool result, at most the first and last halves of `most` bytes; None if there is none."""
     if not name or name.startswith(".") or "\0" in name or Path(name).name != name:
         return None
     try:
-        return (folder / name).read_text(encoding="utf-8", errors="replace")
+        with (folder / name).open("rb") as file:
+            left_out = os.fstat(file.fileno()).st_size - most
+            if left_out <= 0:
+                return file.read().decode("utf-8", "replace")
+            head = file.read(most // 2).decode("utf-8", "ignore")
+            file.seek(-(most // 2), os.SEEK_END)
+            tail = file.read().decode("utf-8", "ignore")
     except OSError:
         return None
+    return f"{head}\n[... {left_out} bytes left out; the whole is in {folder / name} (read_file or grep) ...]\n{tail}"
 
 
 def role_of(entry: Entry) -> str:

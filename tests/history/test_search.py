@@ -252,6 +252,20 @@ async def test_archived_results_are_found_and_read_whole(tmp_path: Path, past: L
     assert (end.text[-17:], end.start, end.end) == ("needle at the end", len(whole) - 100, end.total)
 
 
+async def test_of_a_huge_archived_result_both_ends_are_found_and_read(tmp_path: Path, past: Look) -> None:
+    history = begin(tmp_path)
+    say(history, "run it")
+    ask(history, "c7")
+    whole = "first needle\n" + "中文 line\n" * 1_000_000 + "last needle"
+    name = SessionArchive(history.path).put("c7", whole)
+    history.append(ToolMessage("c7", "shell", "[…]"), origin="tool", archive=name)
+    assert await ids(past(), "first needle") == await ids(past(), "last needle") == ["m3"]
+    page = await past().read("c7")
+    end = await past().read("c7", offset=page.total - 100)
+    assert (page.text[:12], end.text[-11:]) == ("first needle", "last needle")
+    assert page.total < len(whole)
+
+
 async def test_results_of_recall_itself_are_not_found(tmp_path: Path, past: Look) -> None:
     history = begin(tmp_path)
     say(history, "the needle")

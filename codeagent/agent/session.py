@@ -12,8 +12,8 @@ from codeagent.agent.shell import run_typed
 from codeagent.core.entries import Compaction, Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, ToolFinished
+from codeagent.core.jobs import Jobs
 from codeagent.core.messages import ToolCall
-from codeagent.core.ports import Jobs
 from codeagent.history.history import History
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -207,81 +207,6 @@ class Files(Protocol):
         ...
 
     def state(self, path: Path) -> Literal["unread", "changed", "current"]: ...
-
-
-class Job(Protocol):
-    """One command, run as a child process in a session of its own; what it prints is kept, in bounded memory."""
-
-    @property
-    def command(self) -> str: ...
-    @property
-    def code(self) -> int | None:
-        """Exit code; negative for a signal; None while the command runs."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Bytes that it printed so far."""
-        ...
-
-    @property
-    def lingers(self) -> bool:
-        """The command has ended, processes that it started have not."""
-        ...
-
-    async def wait(self, seconds: float) -> bool:
-        """Whether the command ended within `seconds`."""
-        ...
-
-    def output(self) -> str:
-        """All that it printed, as plain text; of very long output both ends."""
-        ...
-
-    def whole(self) -> Iterable[str] | None:
-        """All that it printed, in pieces, where that is more than `output` keeps; else None."""
-        ...
-
-    def unread(self) -> str:
-        """What it printed since the last call of `unread`."""
-        ...
-
-    def mute(self) -> None:
-        """Report no more progress."""
-        ...
-
-    async def stop(self) -> None:
-        """End the command and everything it started."""
-        ...
-
-
-class Jobs(Protocol):
-    """Running child processes; all of them die with the session."""
-
-    @property
-    def timeout(self) -> float:
-        """Seconds that a command may take before it moves to the background."""
-        ...
-
-    def start(
-        self, command: str, *, cwd: Path, environ: Mapping[str, str], progress: Callable[[str], None] | None = None
-    ) -> Job:
-        """Run `command` in a shell.
-
-        Raises:
-            OSError: there is no such folder or no shell.
-        """
-        ...
-
-    def keep(self, job: Job) -> str:
-        """Let `job` go on in the background; its id from now on."""
-        ...
-
-    def find(self, id: str) -> Job | None: ...
-    def kept(self) -> Sequence[tuple[str, Job]]:
-        """The background jobs by id, oldest first."""
-        ...
-
-    async def aclose(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from codeagent.core.jobs import Jobs
     from codeagent.core.past import Past
-    from codeagent.core.ports import Archive, FactStore, Files, Jobs
+    from codeagent.core.ports import Archive, FactStore, Files
     from codeagent.core.task import TaskBoard
     from codeagent.core.ui import UI
 

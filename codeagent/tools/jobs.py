@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from codeagent.core.display import plain
-from codeagent.core.ports import Job
+from codeagent.core.jobs import Job
 from codeagent.tools.encodings import decode_output
 from codeagent.tools.process import GRACE, Child, survivors
 from codeagent.tools.spool import Spool
@@ -29,7 +29,7 @@ _KEPT = 20
 
 
 class ShellJob:
-    """Implements `ports.Job`."""
+    """Implements `jobs.Job`."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ def _complete(data: bytes) -> int:
 
 
 class JobTable:
-    """Implements `ports.Jobs`. `timeout` is in seconds."""
+    """Implements `jobs.Jobs`. `timeout` is in seconds."""
 
     def __init__(self, *, timeout: float = 120.0) -> None:
         self._timeout = timeout

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codeagent.core.jobs import Job
 from codeagent.core.messages import INTERRUPTED
-from codeagent.core.ports import Job
 from codeagent.core.tools import Action, Command, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault

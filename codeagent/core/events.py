@@ -125,6 +125,24 @@ class Notice:
         return self.message.format(**self.arguments) if self.arguments else self.message
 
 
+def told(receipt: Compaction) -> Notice:
+    """A compaction in one line."""
+    back = len(receipt.repaired)
+    message = "Context compacted: {before} → {after} tokens"
+    if receipt.held:
+        message += "; {held} agreements held, {back} put back"
+    if receipt.failure:
+        message += "; no summary: {failure}"
+    tokens = {"before": _thousands(receipt.tokens_before), "after": _thousands(receipt.tokens_after)}
+    return Notice(
+        message + "; /compact show", tokens | {"held": receipt.held, "back": back, "failure": receipt.failure}
+    )
+
+
+def _thousands(tokens: int) -> str:
+    return str(tokens) if tokens < 1_000 else f"{tokens / 1_000:.1f}k"
+
+
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
     reason: EndReason

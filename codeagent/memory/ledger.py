@@ -15,7 +15,7 @@ from itertools import islice
 
 from codeagent.core.entries import Entry
 from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage
-from codeagent.memory.verify import assents, rules, values, without_pastes
+from codeagent.memory.verify import assents, rules, values
 
 MARK = "[The context was compacted here: what follows stands for the messages that left it.]"
 SUMMARY = "## Summary"
@@ -71,10 +71,13 @@ class Ledger:
 # ---- made from messages --------------------------------------------------------------------------------------------
 
 
-def ledger(gone: Sequence[Entry], kept: Sequence[Entry] = (), request: Entry | None = None) -> Ledger:
+def ledger(
+    gone: Sequence[Entry], kept: Sequence[Entry], request: Entry | None, typed: Callable[[Entry], str]
+) -> Ledger:
     """The record of what leaves with `gone`: records in it are taken up, and what an assent in `kept` answers too.
 
-    `request` leaves only as far as the record in it goes: its words stay in a message of their own.
+    `typed` gives what the person typed of an entry. `request` leaves only as far as the record in it goes: its words
+    stay in a message of their own.
     """
     made: list[Ledger] = []
     spoken: Entry | None = None
@@ -85,7 +88,7 @@ def ledger(gone: Sequence[Entry], kept: Sequence[Entry] = (), request: Entry | N
             made.append(earlier)
         # The words of the request stay in its message; what they agree to would leave.
         if entry.said is not None and (entry is not request or (spoken and assents(entry.said))):
-            made.append(Ledger((_words(entry, spoken),)))
+            made.append(Ledger((_words(entry, spoken, typed),)))
         if isinstance(message, AssistantMessage):
             if message.text.strip() and entry.origin == "model":
                 spoken = entry
@@ -94,7 +97,7 @@ def ledger(gone: Sequence[Entry], kept: Sequence[Entry] = (), request: Entry | N
         if entry.origin == "model" and entry.message.text.strip():
             break
         if entry.said is not None and spoken and assents(entry.said):
-            made.append(Ledger((_words(entry, spoken),)))
+            made.append(Ledger((_words(entry, spoken, typed),)))
     return _joined(made)
 
 
@@ -113,14 +116,14 @@ def _joined(ledgers: Sequence[Ledger]) -> Ledger:
     return Ledger(tuple(words.values()), tuple(modified), tuple(seen), tuple(commands.items()))
 
 
-def _words(entry: Entry, spoken: Entry | None) -> Words:
-    said = entry.said or ""
+def _words(entry: Entry, spoken: Entry | None, typed: Callable[[Entry], str]) -> Words:
+    said = typed(entry)
     if spoken is None or not assents(said):
-        return Words(entry.id, without_pastes(said, entry.id))
+        return Words(entry.id, said)
     answer = spoken.message.text
     if len(answer) > _ANSWERED:
         answer = f'{answer[:_ANSWERED]}\n[... recall(id="{spoken.id}") gives the rest ...]'
-    return Words(entry.id, without_pastes(said, entry.id), answers=answer, answered=spoken.id)
+    return Words(entry.id, said, answers=answer, answered=spoken.id)
 
 
 def _deed(call: ToolCall, result: Entry | None) -> Ledger:

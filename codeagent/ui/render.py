@@ -5,7 +5,7 @@ from __future__ import annotations
 from codeagent.core.display import plain, visible
 from codeagent.core.entries import Compaction
 from codeagent.core.errors import CodeAgentError
-from codeagent.core.events import Notice, ToolFinished
+from codeagent.core.events import Notice, ToolFinished, told
 from codeagent.core.tools import Command, Diff, Preview, ToolResult
 from codeagent.core.ui import Markdown, Shown, Table
 from codeagent.ui.diff import count, diff_rows
@@ -111,8 +111,7 @@ def expanded_rows(event: ToolFinished, cells: int) -> list[Row]:
 
 
 def receipt_rows(receipt: Compaction, cells: int) -> list[Row]:
-    told = f"Context compacted: {tokens(receipt.tokens_before)} → {tokens(receipt.tokens_after)} tokens"
-    return wrap([("class:dim", f"↺ {told}")], cells, (), [("", "  ")])
+    return wrap([("class:dim", f"↺ {visible(str(told(receipt)))}")], cells, (), [("", "  ")])
 
 
 def seconds(value: float) -> str:

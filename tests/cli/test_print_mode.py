@@ -207,7 +207,11 @@ async def test_stream_json_tells_everything_in_order() -> None:
         {"type": "assistant", "id": "m4", "message": {"role": "assistant", "content": "It is 好."}},
     ]
     assert (result["type"], result["subtype"], result["session_id"]) == ("result", "success", "s1")
-    assert ran.err == "Too many requests. Trying again in 2 s (1/5).\nHalf of 10 is used.\n"
+    assert ran.err.splitlines() == [
+        "Too many requests. Trying again in 2 s (1/5).",
+        "Half of 10 is used.",
+        "Context compacted: 900 → 100 tokens; /compact show",
+    ]
 
 
 @pytest.mark.parametrize(

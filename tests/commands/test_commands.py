@@ -53,6 +53,26 @@ async def test_compact(sit: Sit) -> None:
     assert said(table.session)[2:] == ["two", "Two."]
 
 
+async def test_a_compaction_is_shown_and_taken_back(sit: Sit) -> None:
+    table = await sit(say("Long. " * 300), say("Two."), summary("Short."), say("Three."))
+    assert await table.told("/compact show") == ["Nothing has been compacted in this session."]
+    assert await table.told("/compact undo") == ["There is no compaction to take back."]
+    await table.type("Never touch vendor/.")
+    await table.type("two")
+    before = table.session.history.wire()[1:]
+    await table.type("/compact")
+    shown, *_ = await table.shown("/compact show")
+    assert isinstance(shown, Table)
+    rows = {row[0]: row[1] for row in shown.rows}
+    assert (rows["left"], rows["put back"]) == ("2 messages: m1 to m2", "Never touch vendor/.")
+    assert "/compact undo" in rows["undo"]
+    await table.type("/compact undo")
+    assert table.session.history.wire()[1:] == before
+    assert table.session.history.receipt is None
+    await table.type("three")
+    assert table.session.history.wire()[1 : 1 + len(before)] == before
+
+
 async def test_clear(sit: Sit) -> None:
     table = await sit(say("One."), say("Two."))
     await table.type("one")

@@ -61,6 +61,8 @@ class Folding:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._trigger = parts.budget.trigger
+        self._typed: dict[str, str] = {}
+        """What was typed, without pastes, by message: looking for them in a long one takes its time."""
         prompt = Path(__file__).parent.parent / "prompts" / "summary.md"
         self._instruction = prompt.read_text(encoding="utf-8").strip()
 
@@ -69,11 +71,17 @@ class Folding:
         head, tail = entries[: plan.cut], entries[plan.cut :]
         request = _request(head, tail)
         made, record = ledger.render(
-            ledger.ledger(head, tail, request), self._tokens, self._trigger // 4, self._trigger // 16
+            ledger.ledger(head, tail, request, self.typed), self._tokens, self._trigger // 4, self._trigger // 16
         )
         opens = isinstance(tail[0].message, UserMessage) if tail else request is None
         earlier = "\n\n".join(text for entry in head if (text := ledger.split(entry.message.text)[2]))
         return Draft(plan, head, request, self._words(request), record, made, earlier, opens)
+
+    def typed(self, entry: Entry) -> str:
+        """What the person typed, pastes left out."""
+        if entry.id not in self._typed:
+            self._typed[entry.id] = without_pastes(entry.said or "", entry.id)
+        return self._typed[entry.id]
 
     def gone(self, draft: Draft) -> int:
         """Estimated tokens that leave, before what comes for them."""
@@ -143,7 +151,7 @@ class Folding:
         wanted = list(dict.fromkeys([*agreed, *draft.ledger.modified, *values_]))
         told = "" if failure else summary
         stays = [draft.request, *entries[draft.plan.cut :]]
-        kept = [rule for entry in stays if entry is not None and entry.said for rule in rules(entry.said)]
+        kept = [rule for entry in stays if entry is not None and entry.said for rule in rules(self.typed(entry))]
         replaced = {id for item in draft.plan.tail for id in item.of}
         return Compaction(
             id=self._parts.new_id(),
@@ -169,7 +177,7 @@ class Folding:
         if request is None:
             return ""
         words = request.said if request.said is not None else ledger.split(request.message.text)[0]
-        return words if self._tokens(words) <= self._trigger // 3 else without_pastes(words, request.id)
+        return words if self._tokens(words) <= self._trigger // 3 else self.typed(request)
 
     def _tokens(self, text: str) -> int:
         return self._parts.estimate(text.encode("utf-8", "replace"))

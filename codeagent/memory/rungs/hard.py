@@ -64,11 +64,11 @@ class Hard:
     def _shorter(self, entry: Entry, length: int) -> Replacement | None:
         if entry.said is None or not isinstance(entry.message, UserMessage):
             return shortened(entry, length, self.parts.estimate)
-        head, found, _ = entry.message.text.partition(entry.said)
-        text = without_pastes(entry.said, entry.id)
-        if not found or text == entry.said:
+        head, found, beside = entry.message.text.partition(entry.said)
+        text = head + self.folding.typed(entry) + without_pastes(beside, entry.id)
+        if not found or text == entry.message.text:
             return None
-        return Replacement(UserMessage(head + text), of=(entry.id,), id=entry.id)
+        return Replacement(UserMessage(text), of=(entry.id,), id=entry.id)
 
 
 def too_large(job: Job, scale: Scale) -> ContextOverflow:

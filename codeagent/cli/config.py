@@ -15,6 +15,7 @@ from codeagent.core.paths import Project
 from codeagent.options import Options
 from codeagent.settings import Loaded, Trust, known_keys, load_settings
 from codeagent.settings.load import masked, unknown_setting
+from codeagent.settings.trust import hooks
 from codeagent.settings.write import write_setting
 from codeagent.workspace import find_project
 
@@ -112,6 +113,8 @@ def _show_granted(options: Options, project: Project) -> None:
     for notice in load_settings({}, options.environ, options.home, project).notices:
         if "keys" in notice.arguments:
             say(f"Now allowed: {notice.arguments['keys']}")
+    if names := hooks(project):
+        say(f"Now run at their moments: {', '.join(names)}")
 
 
 def _load(options: Options) -> Loaded:

@@ -22,6 +22,8 @@ SECONDS = 30.0
 OUTPUT = 8_000
 """Characters of one hook's output that join the context."""
 
+_UNTRUSTED = "The hooks of this folder are not run until you trust it: codeagent config trust"
+
 
 @dataclass(frozen=True, slots=True)
 class Hooked:
@@ -50,7 +52,7 @@ class Hooks:
         if not paths:
             return Hooked()
         if not self._trusted():
-            return Hooked("", self._once("The hooks of this folder are not run until you trust it.", {}))
+            return Hooked("", self._once(_UNTRUSTED, {}))
         given = encode_json({"event": event, "project": str(self._project.top), **about})
         texts: list[str] = []
         notices: list[Notice] = []

@@ -53,7 +53,7 @@ class Audit:
     def keep(self, block: str) -> None:
         """Keep `block` as what is injected now."""
         with suppress(OSError):
-            if self._open():
+            if (block or self.context.exists()) and self._open():
                 put(self.context, block.encode())
 
     def tail(self, lines: int) -> list[str]:

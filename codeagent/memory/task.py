@@ -20,6 +20,7 @@ from codeagent.core.task import TaskPart, Updated
 from codeagent.core.tokens import estimate_tokens
 from codeagent.memory import board
 from codeagent.memory.audit import Audit, digest
+from codeagent.memory.decoding import decode
 from codeagent.memory.digest import AGAIN, Texts, render
 from codeagent.memory.secrets import find_secret
 from codeagent.memory.taskfiles import NAMES, Name, TaskFiles
@@ -175,8 +176,8 @@ class TaskMemory:
         changed: list[str] = []
         for name in NAMES:
             data = found.get(f"{name}.md")
-            text = data.decode("utf-8", "replace").replace("\r\n", "\n") if data is not None else None
-            if text is not None and text != self.text(name):
+            text = decode(data) if data is not None else None
+            if text is not None and (text := text.replace("\r\n", "\n")) != self.text(name):
                 await asyncio.to_thread(self._files.shelve, name, self.text(name), self._now())
                 await self.write(name, text)
                 changed.append(f"{name}.md")

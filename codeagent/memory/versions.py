@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from codeagent.core.errors import StoreError
 from codeagent.memory.decoding import decode
 
+_QUIET = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgsign=false")
+"""Nothing else runs along: no hook, no watcher, no question for a key."""
 _SECONDS = 20.0
 _MOST = 30
 
@@ -25,7 +28,7 @@ class Version:
 
 
 class Versions:
-    """Runs git in the project; hooks of the repository are left out, they are for code."""
+    """Runs git in the project; hooks of the repository are for code, and are left out."""
 
     def __init__(self, top: Path, memory: Path, environ: Mapping[str, str]) -> None:
         self._top = top
@@ -37,7 +40,7 @@ class Versions:
         paths = [str(self._memory / name) for name in names]
         await self._git("add", "--", *paths)
         if await self._git("status", "--porcelain", "--", *paths):
-            await self._git("-c", "commit.gpgsign=false", "commit", "--no-verify", "-q", "-m", subject, "--", *paths)
+            await self._git("commit", "--no-verify", "-q", "-m", subject, "--", *paths)
 
     async def versions(self) -> list[Version]:
         """The newest first. Raises StoreError where there is no repository."""
@@ -49,9 +52,9 @@ class Versions:
         """The files as they were at `version`; those that did not exist are left out. Raises StoreError."""
         found = await self._git("rev-parse", "--verify", "--quiet", f"{version}^{{commit}}")
         commit = found.decode().strip()
-        prefix = (await self._git("ls-tree", "--name-only", "--full-tree", "-r", "-z", commit)).split(b"\0")
         place = self._memory.relative_to(self._top).as_posix()
-        there = {path.decode("utf-8", "surrogateescape") for path in prefix}
+        listed = await self._git("ls-tree", "--name-only", "--full-tree", "-z", commit, "--", f"{place}/")
+        there = {path.decode("utf-8", "surrogateescape") for path in listed.split(b"\0")}
         wanted = {name: f"{place}/{name}" for name in names if f"{place}/{name}" in there}
         return {name: await self._git("show", f"{commit}:{path}") for name, path in wanted.items()}
 
@@ -59,6 +62,7 @@ class Versions:
         try:
             child = await asyncio.create_subprocess_exec(
                 "git",
+                *_QUIET,
                 *arguments,
                 cwd=self._top,
                 env=self._environ,

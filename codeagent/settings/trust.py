@@ -26,7 +26,7 @@ def needs_trust(key: str, value: object) -> bool:
     conversation to another company's endpoint; a plain one only asks the same endpoint for another model."""
     if key in {"model", "small_model", "embedding_model"}:
         return isinstance(value, str) and "/" in value
-    return key.split(".")[0] in GUARDED
+    return key == "memory.git_commit" or key.split(".")[0] in GUARDED
 
 
 class Trust:
@@ -75,7 +75,7 @@ class Trust:
 def fingerprint(project: Project) -> str:
     """Digest of the names and contents of the project's configuration files and hooks."""
     digest = hashlib.sha256()
-    for name in (*PROJECT_FILES, *_hooks(project)):
+    for name in (*PROJECT_FILES, *hooks(project)):
         try:
             content = read_regular(project.folder / name)
         except OSError:
@@ -84,7 +84,8 @@ def fingerprint(project: Project) -> str:
     return digest.hexdigest()
 
 
-def _hooks(project: Project) -> list[str]:
+def hooks(project: Project) -> list[str]:
+    """What stands in the project's `hooks/`, as `hooks/<name>`: it runs only while the folder is trusted."""
     try:
         return sorted(f"hooks/{path.name}" for path in (project.folder / "hooks").iterdir())
     except OSError:

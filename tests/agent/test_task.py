@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from codeagent.core.entries import Usage
 from codeagent.core.events import Event, Notice, ToolFinished
 from codeagent.core.ports import Request
 from codeagent.core.ui import Answer
-from codeagent.llm.providers.scripted import Step, call, calls, say, summary
+from codeagent.llm.providers.scripted import Step, call, calls, fail, say, summary
 from codeagent.memory.digest import AGAIN
 from codeagent.settings import Trust
 from tests.agent._world import World, check_valid, events
@@ -69,6 +70,13 @@ async def test_it_stands_at_the_very_start_and_is_what_the_log_keeps(world: Worl
     assert (world.top / ".code-agent-cli/log/injected_context.txt").read_text("utf-8") == BLOCK
     assert (world.top / ".code-agent-cli/.gitignore").read_text("utf-8") == "log/\n*.local.*\n*.lock\n"
     assert session.history.prompt.digest == session.memory.task.digest != ""
+
+
+async def test_it_stands_before_a_system_prompt_of_the_persons_own(world: World) -> None:
+    task_files(world)
+    world.options = replace(world.options, system_prompt="Answer in verse.")
+    await talk(world.begin([say("Yes.")]), "hello")
+    assert contents(world.requests[0])[0].startswith(f"{BLOCK}\n\nAnswer in verse.\n\n")
 
 
 async def test_a_project_without_it_is_left_as_it_is(world: World) -> None:
@@ -305,6 +313,18 @@ async def test_hooks_speak_at_their_moments(make: Make) -> None:
     assert session.history.entries[-2].said == "three"
 
 
+async def test_what_a_hook_says_of_a_compaction_in_a_turn_is_the_newest_message(make: Make) -> None:
+    world = make(compaction__keep_turns=1, compaction__mode="classic")
+    hook(world, "on_compact", "echo read the plan again")
+    trust(world)
+    texts = [say("One. " * 300), call("glob", pattern="*"), fail("ContextOverflow")]
+    session = world.begin([*texts, summary("Short."), say("Two.")])
+    await talk(session, "one", "two")
+    assert newest(world.requests[-1]) == "[Output of the project's hook on_compact]\nread the plan again"
+    assert [entry.origin for entry in session.history.entries][-2:] == ["hook", "model"]
+    check_valid(session)
+
+
 async def test_a_hook_that_changes_is_not_run_until_it_is_trusted_again(world: World) -> None:
     hook(world, "pre_task", "echo old")
     trust(world)
@@ -312,7 +332,9 @@ async def test_a_hook_that_changes_is_not_run_until_it_is_trusted_again(world: W
     session = world.begin([change, say("One."), say("Two.")])
     await talk(session, "one", "two")
     assert newest(world.requests[-1]) == "two"
-    assert [str(notice) for notice in world.notices] == ["The hooks of this folder are not run until you trust it."]
+    assert [str(notice) for notice in world.notices] == [
+        "The hooks of this folder are not run until you trust it: codeagent config trust"
+    ]
 
 
 async def test_an_edit_counts_though_its_hook_is_interrupted(world: World) -> None:

@@ -112,3 +112,18 @@ def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(cli: Cli, hom
     os.mkfifo(project / ".code-agent-cli" / "config.local.toml")
     assert cli("--safe-mode", "config", "get", "theme") == Said(0, "default\n", "")
     assert cli("config", "get", "theme").code == 2
+
+
+def test_trusting_a_folder_names_the_hooks_that_will_run(cli: Cli, project: Path) -> None:
+    folder = project / ".code-agent-cli" / "hooks"
+    folder.mkdir(parents=True)
+    (folder / "pre_task.sh").write_text("#!/bin/sh\n", "utf-8")
+    (folder.parent / "config.toml").write_text("[memory]\ngit_commit = true\n", "utf-8")
+    assert cli("config", "get", "memory.git_commit").out == "false\n"
+    assert cli("config", "trust").out.splitlines()[:2] == [
+        "Now allowed: memory.git_commit",
+        "Now run at their moments: hooks/pre_task.sh",
+    ]
+    assert cli("config", "get", "memory.git_commit").out == "true\n"
+    (folder / "on_compact").write_text("#!/bin/sh\n", "utf-8")
+    assert cli("config", "get", "memory.git_commit").out == "false\n"

@@ -67,7 +67,7 @@ async def test_in_a_folder_that_is_not_trusted_none_runs_and_that_is_told_once(t
     hook(top, "pre_task", "touch ran")
     some = hooks(top, trusted=lambda: False)
     first, second = await some.run("pre_task", context=0), await some.run("pre_task", context=0)
-    assert told(first) == ["The hooks of this folder are not run until you trust it."]
+    assert told(first) == ["The hooks of this folder are not run until you trust it: codeagent config trust"]
     assert (second, (top / "ran").exists()) == (Hooked(), False)
 
 

@@ -57,7 +57,8 @@ class Hooks:
         texts: list[str] = []
         notices: list[Notice] = []
         for path in paths:
-            if not os.access(path, os.X_OK):
+            # What cannot be read was not part of what was trusted.
+            if not os.access(path, os.X_OK | os.R_OK):
                 notices += self._once("The hook {name} is not executable and was not run.", {"name": path.name})
                 continue
             text, trouble = await self._one(path, given, context)

@@ -65,9 +65,10 @@ class Audit:
             return []
 
     def _open(self) -> bool:
-        """Whether there is a place to write to; a link that leads out of the project is none."""
+        """Whether there is a place to write to; a pipe is none, nor is a link that leads out."""
         if not self._folder.is_dir():
             return False
         ready(self._folder)
         self.path.parent.mkdir(exist_ok=True)
-        return within(self.path, self._top) and within(self.context, self._top)
+        regular = self.path.is_file() or not self.path.exists()
+        return regular and within(self.path, self._top) and within(self.context, self._top)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from datetime import datetime
@@ -144,6 +145,7 @@ class TaskFiles:
             self._tell("{path} leads out of the project and is not read.", path)
             return ""
         try:
+            _demand_regular(path)
             with path.open("rb") as file:
                 data = file.read(READ + 1)
         except (FileNotFoundError, NotADirectoryError):
@@ -178,6 +180,7 @@ class TaskFiles:
         """What the file holds; StoreError where a person would not have it written over."""
         if not path.exists():
             return b""
+        _demand_regular(path)
         if not path.stat().st_mode & 0o222:
             raise StoreError("{path} is read-only and is left alone.", path=path)
         data = path.read_bytes()
@@ -211,6 +214,12 @@ class TaskFiles:
         if str(notice) not in self._told:
             self._told.add(str(notice))
             self._notices.append(notice)
+
+
+def _demand_regular(path: Path) -> None:
+    """Raises OSError for a pipe or a device, whose end may never come."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 def _refused(path: Path, error: OSError) -> StoreError:

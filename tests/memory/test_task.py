@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -185,6 +186,21 @@ async def test_what_is_no_text_or_read_only_is_left_alone(place: Place, name: Na
         await place.task.update(section, "x")
     assert path.read_bytes() == b"by hand\n"
     assert [row.split(":")[0] for row in place.log() if not row.startswith("load")] == ["refusal", "refusal"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+async def test_a_pipe_or_a_folder_in_the_place_of_a_file_is_no_trouble(
+    place: Place, make: Callable[[Path], None]
+) -> None:
+    place.file("snapshot.md", "## Goal\nShip.\n")
+    for name in ("memory/notes.md", "log/memory.log"):
+        path = place.top / ".code-agent-cli" / name
+        path.parent.mkdir(exist_ok=True)
+        make(path)
+    assert "Ship." in place.task.load()
+    with pytest.raises(StoreError, match="not a regular file"):
+        await place.task.update("notes", "x")
+    assert len(place.task.notices()) == 1
 
 
 async def test_a_disk_that_refuses_is_said_and_harmless(place: Place) -> None:

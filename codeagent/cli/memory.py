@@ -144,7 +144,7 @@ def _open(options: Options, backend: str = "") -> LongTermMemory:
     memory.visible()
     for notice in memory.notices():
         if notice.level == "error":
-            raise StoreError(notice.message, **notice.arguments)
+            raise StoreError("{sentence}", sentence=notice)
         tell(str(notice))
     return memory
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 
 from codeagent.agent.session import Session
 from codeagent.commands.base import CommandContext, Desk, Done, Exit, Play, Send, Switch
@@ -14,7 +13,7 @@ from codeagent.core.display import visible
 from codeagent.core.entries import Entry
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Replied, ToolFinished
-from codeagent.core.messages import AssistantMessage, ToolCall, UserMessage
+from codeagent.core.messages import INTERRUPTED, AssistantMessage, ToolMessage, UserMessage
 from codeagent.core.ui import UI
 from codeagent.ui.look import Look
 from codeagent.ui.paper import markdown_rows
@@ -184,28 +183,30 @@ class Talk:
         told = f"Resumed {name} · {turns} turn{'s' * (turns != 1)}"
         self._surface.write(wrap([("class:dim", told)], cells), "notes")
         first = turns - RESUMED_TURNS
+        if first > 0:
+            left = f"… {first} earlier turn{'s' * (first != 1)}"
+            self._surface.write([[("class:dim", fit(left, cells))]], "notes")
+        ended = {
+            entry.message.call_id
+            for entry in entries
+            if isinstance(entry.message, ToolMessage) and entry.message.text != INTERRUPTED
+        }
         for entry in entries:
             if entry.turn > first and entry.origin != "summary":
-                self._surface.write(*_entry_rows(entry, cells))
+                self._surface.write(*self._entry_rows(entry, ended, cells))
 
-
-def _entry_rows(entry: Entry, cells: int) -> tuple[Sequence[Row], str]:
-    """(rows, group) of one message that was said earlier."""
-    match entry.message:
-        case UserMessage() if entry.said is not None:
-            return said_rows(entry.said, cells), ""
-        case AssistantMessage(text, calls):
-            lines = [tool_line(("class:dim", "● "), _call_title(call), "", cells) for call in calls]
-            answer = markdown_rows(text, cells)
-            return [*answer, *([[]] if answer and lines else []), *lines], "" if answer else "tools"
-    return [], ""
-
-
-def _call_title(call: ToolCall) -> str:
-    """A call that is over, in one line: its name and the first of its arguments."""
-    try:
-        arguments = json.loads(call.arguments)
-        first = next(iter(arguments.values()), "")
-    except (ValueError, AttributeError):
-        first = ""
-    return fit(visible(f"{call.name} {first}".strip()), 120)
+    def _entry_rows(self, entry: Entry, ended: Set[str], cells: int) -> tuple[Sequence[Row], str]:
+        """(rows, group) of one message that was said earlier; calls that are not in `ended` were interrupted."""
+        match entry.message:
+            case UserMessage() if entry.said is not None:
+                return said_rows(entry.said, cells), ""
+            case AssistantMessage(text, calls):
+                lines = [
+                    tool_line(("class:dim", "● "), self.session.title(call), "", cells)
+                    if call.id in ended
+                    else tool_line(("class:bad", "✗ "), self.session.title(call), "interrupted", cells)
+                    for call in calls
+                ]
+                answer = markdown_rows(text, cells)
+                return [*answer, *([[]] if answer and lines else []), *lines], "" if answer else "tools"
+        return [], ""

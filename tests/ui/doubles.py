@@ -33,7 +33,7 @@ from codeagent.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from codeagent.core.messages import AssistantMessage, ToolCall, UserMessage
+from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from codeagent.core.tools import Command, Diff, ToolResult
 from codeagent.core.ui import UI, Choice, Question, Row
 from codeagent.ui.look import Look
@@ -127,6 +127,9 @@ class Session:
         error = LimitReached("The turn took {steps} steps, its limit.", steps=9, hint="Say “go on”.")
         yield TurnEnded(reason, 2, 1.5, error if text == "limit" else None)  # type: ignore[arg-type]
 
+    def title(self, call: ToolCall) -> str:
+        return f"{call.name.title()} {call.arguments}"
+
     async def run_shell(self, command: str, *, tell: bool) -> AsyncIterator[Event]:
         title = f"Run {command} ({'told' if tell else 'kept'})"
         call = ToolCall("c", "shell")
@@ -218,10 +221,15 @@ class Desk:
 
 
 EARLIER = [
-    Entry("m1", 1, UserMessage("what is it?"), b"", 1, "user", "what is it?"),
-    Entry("m2", 1, AssistantMessage("It is **fine**."), b"", 1, "model"),
-    Entry("m3", 2, UserMessage("and now?"), b"", 1, "user", "and now?"),
-    Entry("m4", 2, AssistantMessage("", (ToolCall("c", "read_file", '{"path": "a.py"}'),)), b"", 1, "model"),
+    Entry("m1", 1, UserMessage("long ago"), b"", 1, "user", "long ago"),
+    Entry("m2", 1, AssistantMessage("Yes."), b"", 1, "model"),
+    Entry("m3", 2, UserMessage("what is it?"), b"", 1, "user", "what is it?"),
+    Entry("m4", 2, AssistantMessage("It is **fine**."), b"", 1, "model"),
+    Entry("m5", 3, UserMessage("and now?"), b"", 1, "user", "and now?"),
+    Entry(
+        "m6", 3, AssistantMessage("", (ToolCall("c", "read", "a.py"), ToolCall("d", "run", "make"))), b"", 1, "model"
+    ),
+    Entry("m7", 3, ToolMessage("c", "read", "text"), b"", 1, "tool"),
 ]
 
 

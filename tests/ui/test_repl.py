@@ -231,7 +231,7 @@ def test_completion_of_commands(start: Open) -> None:
     terminal.send("第12")
     terminal.wait_for("1 of 30")
     terminal.press("Enter")
-    terminal.wait_for("Resumed an earlier day · 2 turns")
+    terminal.wait_for("Resumed an earlier day · 3 turns")
 
 
 def test_completion_of_files(start: Open, tmp_path: Path) -> None:
@@ -319,8 +319,11 @@ def test_the_editor_writes_the_draft(start: Open, tmp_path: Path) -> None:
 
 def test_a_conversation_that_goes_on(start: Open) -> None:
     terminal = _ready(start(resumed=True))
-    shown = terminal.wait_for("● read_file a.py")
-    assert "Resumed an earlier day · 2 turns" in shown
+    shown = terminal.wait_for("✗ Run make  interrupted")
+    assert "… 1 earlier turn\n" in shown
+    assert "● Read a.py\n" in shown
+    assert "long ago" not in shown
+    assert "Resumed an earlier day · 3 turns" in shown
     assert "❯ and now?" in shown
 
 

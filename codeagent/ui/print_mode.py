@@ -148,6 +148,8 @@ class _Printer:
         self._err = err
         self._verbose = verbose
         self._answer = ""
+        self._cut = False
+        """The newest reply, an answer, ran into its length limit."""
         self._lost: OSError | None = None
         """Why what was to be printed cannot be."""
 
@@ -157,7 +159,7 @@ class _Printer:
 
     async def turn(self, text: str, piped: str) -> int:
         started, before = time.monotonic(), self._session.status()
-        self._answer = ""
+        self._answer, self._cut = "", False
         end = TurnEnded("interrupted", 0, 0.0)
         if not self._stopper.why:
             async for event in self._session.run_turn(text, piped):
@@ -174,8 +176,8 @@ class _Printer:
         match event:
             case TextDelta(text):
                 self._line("text_delta", text=text)
-            case Replied(id, message):
-                self._answer = message.text
+            case Replied(id, message, truncated=cut):
+                self._answer, self._cut = message.text, cut and not message.calls
                 self._line("assistant", id=id, message=to_wire(message))
             case ToolFinished(call, title, result, seconds):
                 self._line(
@@ -204,6 +206,8 @@ class _Printer:
 
     def _finish(self, end: TurnEnded, before: Status, seconds: float) -> int:
         subtype, code = _outcome(end, self._stopper)
+        if self._cut and subtype == "error_max_turns":
+            subtype = "error"
         error = _sentence(end, self._stopper)
         if self._format != "text":
             after = self._session.status()
@@ -219,14 +223,14 @@ class _Printer:
                 "permission_denials": [dataclasses.asdict(denial) for denial in self._session.denials],
             }
             self._print(encode_json({**result, "error": error} if error else result).decode())
-        elif code == 0:
+        elif code == 0 or (self._cut and self._answer):
             self._print(visible(self._answer) if self._out.isatty() else self._answer)
         if self._lost is not None:
             self._tell(f"Standard output cannot be written: {self._lost.strerror or self._lost}.")
             self._lost, code = None, code or FAILED
         if error:
             self._tell(error)
-            if end.error is not None and end.error.hint:
+            if end.error is not None and end.error.hint and not self._cut:  # what it says is said in a conversation
                 self._tell(end.error.hint)
         return code
 

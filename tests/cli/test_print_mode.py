@@ -336,3 +336,14 @@ async def test_nobody_answers(tmp_path: Path) -> None:
     assert (await ui.edit("x"), await ui.copy("x")) == (None, False)
     assert err.getvalue().startswith("Careful: x")
     assert "\x1b" not in err.getvalue()
+
+
+async def test_a_cut_answer_is_printed_as_far_as_it_came_and_told() -> None:
+    cut: list[Event] = [
+        Replied("m2", AssistantMessage("So far."), None, 0.1, truncated=True),
+        TurnEnded("limit", 1, 0.1, LimitReached("The answer was cut off.", hint="Say “go on”.")),
+    ]
+    assert await run(Played([cut])) == Ran(53, "So far.\n", "The answer was cut off.\n")
+    ran = await run(Played([cut]), "json")
+    (result,) = ran.lines
+    assert (ran.code, result["subtype"], result["result"]) == (53, "error", "So far.")

@@ -57,15 +57,15 @@ class LongTermMemory:
         Raises:
             StoreError: it could not be written.
         """
-        content = content.strip()
-        if refusal := _refusal(content):
+        content, key = content.strip(), (key or "").strip() or None
+        if refusal := _refusal(content, key):
             return Saved("refused", "", refusal)
         if find_secret(source.quote):
             source = replace(source, quote="")
         outcome: list[Saved] = []
 
         def change(facts: Sequence[Fact]) -> Sequence[Fact]:
-            changed, saved = self._with(facts, content, scope, type, key or None, source)
+            changed, saved = self._with(facts, content, scope, type, key, source)
             outcome.append(saved)
             return changed
 
@@ -199,13 +199,13 @@ class LongTermMemory:
         return id
 
 
-def _refusal(content: str) -> str:
+def _refusal(content: str, key: str | None = None) -> str:
     """Why `content` is not kept; "" when it may be."""
     if not content:
         return "Not remembered: there is nothing to remember."
     if len(content) > LONGEST:
         return f"Not remembered: {len(content)} characters are no fact; at most {LONGEST} are kept. Use CODEAGENT.md."
-    if kind := find_secret(content):
+    if kind := find_secret(content) or (find_secret(key) or find_secret(f"{key}: {content}") if key else None):
         return f"Not remembered: it seems to hold {kind}, and facts travel to the model. Say where to find it instead."
     return ""
 

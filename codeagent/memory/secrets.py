@@ -18,6 +18,17 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ("a web token", ("eyJ",), re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")),
     ("an API key", ("sk-",), re.compile(r"\bsk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}")),
     ("an API key", ("sk_", "rk_"), re.compile(r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}")),
+    ("a Hugging Face token", ("hf_",), re.compile(r"\bhf_[A-Za-z0-9]{24,}")),
+    ("an npm token", ("npm_",), re.compile(r"\bnpm_[A-Za-z0-9]{24,}")),
+    ("a PyPI token", ("pypi-",), re.compile(r"\bpypi-[A-Za-z0-9_-]{32,}")),
+    ("a SendGrid key", ("SG.",), re.compile(r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
+    (
+        "an AWS secret key",
+        ("AWS", "aws", "ecret", "SECRET"),
+        re.compile(
+            r"(?<![A-Za-z0-9/+=])(?=[^\s]*[A-Z])(?=[^\s]*[a-z])(?=[^\s]*\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=.-])"
+        ),
+    ),
     ("a bearer token", ("earer", "EARER"), re.compile(r"\bBearer\s+(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}", re.I)),
 )
 """(kind, one of these is in every text that holds such a token, how it looks)."""
@@ -27,9 +38,14 @@ _NAMED = re.compile(
     r"(?<![A-Za-z])(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|"
     r"(?:api|access|auth|private)[_ -]?(?:key|token)|token)(?![A-Za-z])[\"']?\s*"
     r"(?P<sign>==?|:=|[:：]|\bis\b|是|为)\s*[\"'“]?(?P<value>[^\s\"'”，。；,;]+)"
-    r"|(?:密码|口令|密钥|令牌)\s*(?P<sign2>==?|[:：]|是|为)\s*[\"'“「]?(?P<value2>[^\s\"'”」，。；,;]+)",
+    r"|(?:密码|密碼|口令|密钥|密鑰|令牌)\s*(?P<sign2>==?|[:：]|是|为|為)\s*[\"'“「]?(?P<value2>[^\s\"'”」，。；,;]+)"
+    r"|(?:(?<![A-Za-z])pass(?:word|wd|phrase)|密码|密碼|口令|密钥|密鑰|令牌)[ \t]+[\"'“「]?"
+    r"(?P<value3>[^\s\"'”」，。；,;:：=]{8,})(?![^\s\"'”」，。；,;])",
     re.I,
 )
+_WORDS_JOINED = re.compile(r"[A-Za-z]{2,}(?:[-_.][A-Za-z]{2,}){2,}")
+_LITTLE_WORDS = re.compile(r"[-_.](?:to|the|of|in|and|on|by|per|not|for|as|is|at|md|txt|com|org|py)(?:[-_.]|$)", re.I)
+"""What stands in words of prose that are joined ("state-of-the-art"), and in names of files and hosts."""
 MASK = "[secret]"
 _STAND_IN = re.compile(
     r"[<\[{(*$%].*|.*\$\{.*|(?:x{3,}|\.{3,}|…+|_+|-+)|os\.environ.*|(?:process\.)?env\b.*|"
@@ -64,16 +80,21 @@ def mask_secrets(text: str) -> str:
 def _masked(found: re.Match[str], secret: bool) -> str:
     if not secret:
         return found[0]
-    group = "value" if found["value"] is not None else "value2"
+    group = next(name for name in ("value", "value2", "value3") if found[name] is not None)
     start, end = (at - found.start() for at in found.span(group))
     return found[0][:start] + MASK + found[0][end:]
 
 
 def _gives_away(found: re.Match[str]) -> bool:
     """`password=x` gives any value away; "the token is x" only what looks like one: prose follows these words too."""
-    value, sign = found["value"] or found["value2"], found["sign"] or found["sign2"]
+    value, sign = found["value"] or found["value2"] or found["value3"], found["sign"] or found["sign2"]
     if _STAND_IN.fullmatch(value) or (value.isdigit() and "token" in found[0].lower()):
         return False
     if sign == "=" and len(value) >= 4 and "(" not in value:
         return True
+    value = value.rstrip(".!?")
+    if "pass" in found[0][:12].lower() and len(value) >= 12 and _WORDS_JOINED.fullmatch(value):
+        return not _LITTLE_WORDS.search(value)
+    if sign is None and sum(map(str.isdigit, value)) < 2:
+        return False
     return _LIKE_A_SECRET.fullmatch(value) is not None and "(" not in value and "/" not in value

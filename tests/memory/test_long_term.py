@@ -143,6 +143,12 @@ def test_nothing_much_too_long_or_secret_is_kept(world: World, content: str) -> 
     assert (keep(world.shop, content).state, world.path.exists()) == ("refused", False)
 
 
+def test_no_secret_is_kept_as_a_key_or_under_one_that_names_it(world: World) -> None:
+    for key, content in (("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "The port."), ("password", "hunter22")):
+        assert keep(world.shop, content, key=key).state == "refused"
+    assert contents(world.shop) == []
+
+
 def test_a_secret_in_the_message_that_asked_is_not_kept_with_the_fact(world: World) -> None:
     quote = "remember that the port is 5433; my key is sk-proj-abcdefghij1234567890"
     world.shop.save("The port is 5433.", scope="project", type="fact", key=None, source=Source("tool", "s", 1, quote))

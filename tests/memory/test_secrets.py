@@ -32,6 +32,16 @@ SECRET = [
     "API key: 9f8e7d6c5b4a3210",
     "access_token = 'a1b2c3d4e5'",
     "postgres://app:s3cret@db.example.com/shop",
+    "The AWS secret is wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKE1",
+    "aws_secret_access_key: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKE1",
+    "hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345",
+    "npm_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
+    "SG.abcdefghijklmnopqrstuv.ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefg",
+    "my password is correct-horse-battery",
+    "The passphrase: correct.horse.battery.staple",
+    "数据库密码 Abc123456",
+    "password Tr0ub4dor3x",
+    'secret_key = "abcdefghijklmnop"',
 ]
 HARMLESS = [
     "Never store passwords in the repository.",
@@ -61,6 +71,19 @@ HARMLESS = [
     "secret: the tests need --runslow",
     "Passphrase is required for signing.",
     "The access key is optional.",
+    "The password must have 12 characters.",
+    "The password is state-of-the-art, and end-to-end encrypted.",
+    "The token bucket algorithm limits requests; see the bucket4j docs.",
+    "password hashing: bcrypt, then argon2id",
+    "The password validator lives in src/auth/PasswordValidator2.py",
+    "The passwords are in config.secrets.md, never in code.",
+    "AWS deploys run from infrastructure/Terraform/Modules/Network2/main.tf",
+    "The AWS secret 16c7e42f292c6912e7710c838347ae178b4a1234 is a commit, no key.",
+    "密码 长度至少 12 位",
+    "密码 validation2 规则在 docs/auth.md",
+    "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "uuid 123e4567-e89b-12d3-a456-426614174000 is the test tenant",
+    "hf_transfer and npm_config_registry are environment variables.",
 ]
 
 

@@ -43,6 +43,8 @@ async def run_typed(command: str, context: ToolContext) -> AsyncGenerator[Event,
     except asyncio.CancelledError:
         running.cancel()
         await asyncio.wait({running})
+        if not running.cancelled():  # what it had printed by then
+            result = running.result()
     yield ToolFinished(call, title, result, time.perf_counter() - began)
 
 

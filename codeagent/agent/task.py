@@ -63,10 +63,11 @@ class TaskKeeper:
         `fresh`: the prompt is about to be rebuilt and will hold it.
         """
         texts = [*self._take_waiting(), await self._hook("pre_task")]
-        self._task.load()
-        self._count(turns=1)
-        if not fresh and (self._task.block != self._task.sent or self._due() or self._remind == "every_message"):
-            texts.append(self._again())
+        if not fresh:
+            self._task.load()
+            self._count(turns=1)
+            if self._task.block != self._task.sent or self._due() or self._remind == "every_message":
+                texts.append(self._again())
         self._news()
         return [text for text in texts if text]
 

@@ -22,7 +22,7 @@ from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Embedder, Purpose, Summarize
 from codeagent.core.sections import Section
-from codeagent.core.tokens import ContextBudget
+from codeagent.core.tokens import ContextBudget, estimate_classes
 from codeagent.core.tools import ToolContext
 from codeagent.core.ui import UI
 from codeagent.endpoints import Connection
@@ -50,7 +50,7 @@ from codeagent.memory.secrets import mask_secrets
 from codeagent.memory.short_term import ConversationMemory
 from codeagent.memory.vectors import VectorCache
 from codeagent.options import Options
-from codeagent.prompting.prompt import Environment, build_prompt, environment_section, system_section
+from codeagent.prompting.prompt import Environment, build_prompt, changed_section, environment_section, system_section
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
 from codeagent.settings import Settings, Trust
@@ -111,7 +111,7 @@ class Assembly:
             history.observers = (*history.observers, bench.past)
 
         def prompt(said: str) -> Prompt:
-            return self._prompt(memory, bench.toolbox.schemas, said)
+            return self._prompt(memory, bench, said)
 
         def context() -> ToolContext:
             return ToolContext(
@@ -213,6 +213,7 @@ class Assembly:
             extract=partial(extract_facts, _summarizer(connection, history)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),
+            view=history,
         )
 
     def _retriever(self, embedder: Embedder | None) -> Retriever:
@@ -246,7 +247,7 @@ class Assembly:
             trusted=Trust(self._home).state(self._project) == "trusted",
         )
 
-    def _prompt(self, memory: MemoryManager, schemas: bytes, said: str) -> Prompt:
+    def _prompt(self, memory: MemoryManager, bench: Workbench, said: str) -> Prompt:
         own, added = self._options.system_prompt, self._options.append_system_prompt
         sections = [
             memory.task.section(),
@@ -255,9 +256,10 @@ class Assembly:
             memory.project_section(),
             environment_section(self._environment()),
             memory.facts_section(said),
+            changed_section(bench.files.changed()),
         ]
         self._notices += memory.notices()
-        return Prompt(build_prompt(sections), schemas, memory.task.digest)
+        return Prompt(build_prompt(sections), bench.toolbox.schemas, memory.task.digest)
 
     def _environment(self) -> Environment:
         git = git_state(self._project)
@@ -283,7 +285,7 @@ def _summarizer(connection: Connection, history: History, purpose: Purpose = "su
 
     small = connection.small
     if small is None:
-        return asking(connection.model)
+        return _in_parts(asking(connection.model), connection.model.budget)
 
     async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
         model = await small()
@@ -292,6 +294,17 @@ def _summarizer(connection: Connection, history: History, purpose: Purpose = "su
             return await summarize_transcript(ask, messages, instruction, room=model.budget.hard_limit)
         finally:
             await model.provider.aclose()
+
+    return summarize
+
+
+def _in_parts(ask: Summarize, budget: ContextBudget) -> Summarize:
+    """Asks with the messages as they are while they fit, else with a transcript in parts."""
+
+    async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
+        if sum(map(estimate_classes, messages)) + estimate_classes(tools) <= budget.hard_limit:
+            return await ask(messages, tools, instruction)
+        return await summarize_transcript(ask, messages, instruction, room=budget.hard_limit)
 
     return summarize
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from codeagent.core.sections import ENVIRONMENT as TITLE
 from codeagent.core.sections import Section
 
-SYSTEM, ENVIRONMENT = 0, 300
-"""Order of the standing sections; project context stands between them, facts stand last."""
+SYSTEM, ENVIRONMENT, CHANGED = 0, 300, 450
+"""Order of the standing sections; project context stands between them, facts and changed files stand last."""
 
 
 def build_prompt(sections: Iterable[Section | None]) -> str:
@@ -47,7 +48,15 @@ def environment_section(environment: Environment) -> Section:
     if environment.top != environment.cwd:
         lines.append(f"Project root: {environment.top}")
     lines += [f"Platform: {environment.platform}", f"Git: {_git(environment)}", f"Today: {environment.today:%Y-%m-%d}"]
-    return Section("environment", "\n".join(lines), "Environment", order=ENVIRONMENT)
+    return Section("environment", "\n".join(lines), TITLE, order=ENVIRONMENT)
+
+
+def changed_section(paths: Sequence[str]) -> Section | None:
+    """Files that others changed since the model read them."""
+    if not paths:
+        return None
+    told = "Changed on disk since you read them; read them again before you rely on them:"
+    return Section("changed", "\n".join([told, *(f"- {path}" for path in paths)]), "Changed files", order=CHANGED)
 
 
 def _git(environment: Environment) -> str:

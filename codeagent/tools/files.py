@@ -56,6 +56,10 @@ class FileLedger:
         except OSError:
             return "changed"
 
+    def changed(self) -> list[str]:
+        """Paths that are no longer on disk as the model has seen them."""
+        return [path for path in self._seen if self.state(Path(path)) == "changed"]
+
 
 def _digest(path: str) -> bytes:
     return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).digest()

@@ -35,6 +35,19 @@ def reasons(session: Session) -> list[str]:
     return [record["reason"] for record in records(session, "prompt")]
 
 
+async def test_files_changed_since_they_were_read_are_named_after_a_compaction(world: World) -> None:
+    read = call("read_file", path="a.txt")
+    script = [read, say("Long. " * 400), say("Two."), summary("Short."), say("Three.")]
+    file = world.file("a.txt", "one")
+    session = world.begin(script)
+    await events(session.run_turn("one"))
+    file.write_text("another", encoding="utf-8")
+    await events(session.run_turn("two"))
+    await events(session.compact())
+    await events(session.run_turn("three"))
+    assert [count(request, f"- {file}") for request in world.requests if request.purpose == "turn"] == [0, 0, 0, 1]
+
+
 async def test_requests_extend_one_another_over_turns(world: World) -> None:
     session = world.begin(
         [call("glob", pattern="*"), say("One."), say("Two."), call("glob", pattern="*"), say("Three.")]

@@ -68,6 +68,8 @@ class Model:
 
     async def stream(self, request: Request) -> AsyncIterator[StreamItem]:
         assert unpaired(request.messages) == []
+        size = sum(map(estimate_classes, request.messages)) + estimate_classes(request.tools)
+        assert size <= self.window
         if request.purpose != "turn":
             yield Reply(self.summary())
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.errors import ContextOverflow
@@ -39,8 +39,11 @@ class Hard:
         for limit in dict.fromkeys((scale.limit, min(scale.budget.hard_limit, job.tokens))):
             for plan in self._plans(job.view.entries):
                 draft = self.folding.draft(job, plan)
-                if self.folding.predicted(scale, draft) < limit and (made := await self.folding.fold(job, draft)):
+                if self.folding.predicted(scale, draft) >= limit:
+                    continue
+                if made := await self.folding.fold(job, draft):
                     return made
+                job = replace(job, need=replace(job.need, ask=False))  # one summary is asked for, not one a plan
         raise too_large(job, scale)
 
     def _plans(self, entries: Sequence[Entry]) -> list[Plan]:

@@ -1,0 +1,117 @@
+"""The ladder rung by rung: what is enough, what stays whole, and that it never climbs for nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codeagent.core.entries import Compaction, Need
+from codeagent.core.errors import ContextOverflow, NetworkError
+from codeagent.core.messages import ToolCall, ToolMessage
+from codeagent.core.tokens import ContextBudget, estimate_classes
+from codeagent.memory.compactor import ConversationHistoryCompactor
+from codeagent.memory.ledger import MARK, Ledger, Words, read, render
+from codeagent.memory.verify import assents, rules, without_pastes
+from tests.memory._world import Summariser, Talk
+from tests.memory.test_compactor import size
+
+BUDGET = ContextBudget(8_000)
+"""trigger 5 000, hard limit 6 000."""
+
+
+async def climb(talk: Talk, *summaries: str | Exception, ask: bool = True, more: int = 0) -> Compaction | None:
+    compactor = ConversationHistoryCompactor(Summariser(*summaries), estimate_classes, budget=BUDGET)
+    return await compactor.compact(talk, Need(size(talk) + more, ask=ask))
+
+
+def steps(talk: Talk, count: int, lines: int = 40) -> Talk:
+    """Commands within the running turn."""
+    for number in range(count):
+        call = ToolCall(f"s{len(talk.entries)}", "shell", f'{{"command":"make {number}"}}')
+        talk.assistant("", call).tool(call.id, "a line of output\n" * lines + "[exit 0]")
+    return talk
+
+
+async def test_old_results_are_masked_before_the_newest_three_turns() -> None:
+    talk = steps(Talk().user("one"), 24, 50)
+    for number in range(3):
+        talk.user(f"turn {number}").assistant("Done.")
+    proposal = await climb(talk)
+    assert proposal is not None and proposal.rung == 1
+    results = [entry for entry in talk.entries if isinstance(entry.message, ToolMessage)]
+    assert proposal.left == tuple(entry.id for entry in results)
+    assert [item.id for item in proposal.messages] == [entry.id for entry in results]
+    line = proposal.messages[0].message.text
+    assert ("\n" in line, f'recall(id="{results[0].id}")' in line, "exit 0" in line) == (False, True, True)
+
+
+async def test_in_a_single_turn_the_newest_five_groups_stay_whole() -> None:
+    talk = steps(Talk().user("one"), 26)
+    proposal = await climb(talk)
+    assert proposal is not None and proposal.rung == 1
+    assert proposal.left == tuple(entry.id for entry in talk.entries[2:-10:2])
+
+
+async def test_where_masks_are_not_enough_the_turn_is_folded_behind_its_request() -> None:
+    talk = Talk().user("Never touch vendor/.")
+    for _ in range(13):
+        talk.assistant("thinking aloud " * 200)
+    proposal = await climb(talk, "A summary.")
+    assert proposal is not None and (proposal.rung, proposal.messages[0].id) == (3, "m1")
+    assert proposal.messages[0].message.text.startswith(f"Never touch vendor/.\n\n{MARK}\n")
+
+
+@pytest.mark.parametrize("bad", ["", NetworkError("No connection."), "longer " * 9_000])
+async def test_where_it_cannot_be_sent_the_record_alone_is_enough(bad: str | Exception) -> None:
+    talk = Talk().user("Never touch vendor/.")
+    for _ in range(16):
+        talk.assistant("thinking aloud " * 200)
+    assert size(talk) > BUDGET.hard_limit
+    proposal = await climb(talk, bad)
+    assert proposal is not None and proposal.failure
+    assert proposal.tokens_after < BUDGET.hard_limit
+
+
+async def test_one_message_larger_than_the_window_loses_its_middle_and_no_rule() -> None:
+    talk = Talk().user("Read this.\n" + "2026 a log line\n" * 6_000 + "Never commit it. 不要提交。")
+    proposal = await climb(talk.assistant("Yes."), ask=False)
+    assert proposal is not None and proposal.tokens_after < BUDGET.hard_limit
+    text = proposal.messages[0].message.text
+    assert all(part in text for part in ("Read this.", "Never commit it. 不要提交。", 'recall(id="m1")'))
+
+
+async def test_what_cannot_shrink_is_told_with_its_sizes() -> None:
+    with pytest.raises(ContextOverflow) as raised:
+        await climb(Talk().user("hi"), more=7_000)
+    assert raised.value.arguments["limit"] == BUDGET.hard_limit
+
+
+LINE = st.sampled_from(["Never do x.", "  - 必须", "### Files", "- m9:", "", "| a | b |", MARK, "## Summary", "好"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.lists(LINE, min_size=1, max_size=5), st.booleans()), max_size=6))
+def test_a_record_is_read_back_as_it_was_written(said: list[tuple[list[str], bool]]) -> None:
+    words = tuple(
+        Words(f"m{n + 1}", "\n".join(["x", *lines]), answers="\n".join(lines) if both else "", answered="m99" * both)
+        for n, (lines, both) in enumerate(said)
+    )
+    made = Ledger(
+        tuple(w if w.answers else Words(w.id, w.text) for w in words), ("a b.py",), ("c.py",), (("make", "exit 2"),)
+    )
+    kept, text = render(made, lambda text: len(text), 10**6, 10**6)
+    assert kept == made
+    assert read(f"{MARK}\n{text}\n\n## Summary\nAnything.") == made
+
+
+def test_signs_of_rules_and_assents() -> None:
+    text = "Hello. You must not push!\n1. 不要改 vendor/。然后继续。 It is fine."
+    assert rules(text) == ["You must not push!", "不要改 vendor/。"]
+    yes = ["好，就这样", "Yes", "go ahead.", "可以", "OK，但是要快", "行"]
+    no = ["yesterday it broke", "好多问题", "行为不对", "okra", "I say yes"]
+    assert ([one for one in yes if not assents(one)], [one for one in no if assents(one)]) == ([], [])
+
+
+def test_what_was_typed_is_never_taken_for_a_paste() -> None:
+    assert without_pastes("短的话。" * 900, "m1") == "短的话。" * 900

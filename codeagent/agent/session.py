@@ -185,8 +185,8 @@ class Session:
     def clear(self) -> None:
         """Begin anew: the conversation leaves the prompt, not the disk. Raises StoreError when the disk refuses."""
         self.history.repair_pairs()
-        self.memory.safe_point()
         self.history.set_prompt(self._build_prompt(""), "clear")
+        self.memory.safe_point()
         self._refresh = None
 
     def reload(self) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+ENVIRONMENT = "Environment"
+"""Title of the section that parts what is written by others from what is known of this session."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One piece of the system prompt, placed by `order`; what changes from session to session stands last."""

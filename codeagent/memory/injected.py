@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeagent.core.ports import HistoryView
+from codeagent.core.sections import ENVIRONMENT
 from codeagent.memory.digest import AGAIN, BEGIN, END
-from codeagent.memory.recall import HEADINGS
+from codeagent.memory.recall import HEADINGS, Standing
 
 _KNOWN = {heading for headings in HEADINGS.values() for heading in headings}
-_LINE = re.compile(r"- \[([^\],\s]+), [^\]]*\] (.*)")
+_LINE = re.compile(r"- \[([^\],\s]+), ([^\]]*)\] (.*)")
 _BLOCK = re.compile(f"=== {BEGIN} ===\n.*?\n=== {END} ===", re.DOTALL)
 SYSTEM, TASK = "system prompt", "task memory"
 
@@ -29,16 +30,33 @@ def injected(view: HistoryView) -> list[Injected]:
     """What of memory is in the context of `view`, in the order in which the model reads it."""
     first = _BLOCK.match(view.prompt.system)
     found = [Injected(SYSTEM, TASK, first[0])] if first else []
-    found += [Injected(SYSTEM, id, content) for id, content in _lines(view.prompt.system)]
+    found += [Injected(SYSTEM, one.id, one.content) for one in _lines(_behind_environment(view.prompt.system))]
     for entry in view.entries:
         text = entry.message.text
-        if entry.said is not None and text != entry.said and text.endswith(entry.said):
-            head = text[: len(text) - len(entry.said)]
-            found += [Injected(entry.id, TASK, block) for block in _again(head)]
-            found += [Injected(entry.id, id, content) for id, content in _lines(head)]
+        if entry.said and not text.startswith(entry.said):
+            found += [Injected(entry.id, one.id, one.content) for one in _lines(text)]
+            found += [Injected(entry.id, TASK, block) for block in _again(text.partition(entry.said)[0])]
         elif entry.origin == "tool" and text.endswith(f"=== {END} ==="):
             found += [Injected(entry.id, TASK, block) for block in _again(text[text.rfind(AGAIN) :])]
     return found
+
+
+def standing(view: HistoryView) -> list[Standing]:
+    """Facts and earlier passages at the heads of the messages of `view`, which a new prompt leaves there."""
+    heads = [
+        entry.message.text for entry in view.entries if entry.said and not entry.message.text.startswith(entry.said)
+    ]
+    return [one for text in heads for one in _lines(text)]
+
+
+def _behind_environment(system: str) -> str:
+    """What is behind the section of the environment, which is ours alone: what files of the project say comes before
+    it, also where it looks like facts."""
+    mark = f"# {ENVIRONMENT}\n"
+    start = system.rfind(f"\n{mark}")
+    rest = system[start:] if start >= 0 else system if system.startswith(mark) else f"\n\n{system}"
+    places = [place for heading in _KNOWN if (place := rest.find(f"\n\n{heading}\n")) >= 0]
+    return rest[min(places) + 2 :] if places else ""
 
 
 def _again(text: str) -> list[str]:
@@ -48,22 +66,22 @@ def _again(text: str) -> list[str]:
     return [found[0]] if found else []
 
 
-def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """(id, content) of what stands under a heading of ours."""
-    inside = False
-    item: tuple[str, str] | None = None
-    for line in text.split("\n"):
-        if inside and item and line.startswith("  "):
-            item = item[0], f"{item[1]}\n{line[2:]}"
+def _lines(text: str) -> Iterator[Standing]:
+    """What `text` begins with, under headings of ours; what is farther behind has been written by others."""
+    item: Standing | None = None
+    lines = text.split("\n")
+    if lines[0] not in _KNOWN:
+        return
+    for place, line in enumerate(lines):
+        if item and line.startswith("  "):
+            item = Standing(item.id, item.state, f"{item.content}\n{line[2:]}")
             continue
         if item:
             yield item
             item = None
-        if line in _KNOWN:
-            inside = True
-        elif inside and (found := _LINE.fullmatch(line)):
-            item = found[1], found[2]
-        elif line:
-            inside = False
+        if found := _LINE.fullmatch(line):
+            item = Standing(found[1], found[2], found[3])
+        elif line not in _KNOWN and not (line == "" and place + 1 < len(lines) and lines[place + 1] in _KNOWN):
+            return
     if item:
         yield item

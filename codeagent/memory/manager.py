@@ -20,6 +20,7 @@ from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.conversation import ConversationKeeper
 from codeagent.memory.entry import Fact, Source
 from codeagent.memory.extract import Proposal
+from codeagent.memory.injected import standing
 from codeagent.memory.intent import Words, intends
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.project import ProjectMemoryLoader
@@ -45,9 +46,11 @@ class MemoryManager:
         extract: Callable[[HistoryView], Awaitable[list[Proposal]]],
         conversation: ConversationKeeper | None = None,
         session: Callable[[], tuple[str, int]] = lambda: ("", 0),
+        view: HistoryView | None = None,
     ) -> None:
         """`words` cuts text into words, `extract` proposes facts for `suggest` alone, `conversation` remembers what was
-        said in this session, `session` gives session id and turn for the provenance of a fact."""
+        said in this session, `session` gives session id and turn for the provenance of a fact, `view` shows the
+        messages in which facts may stand."""
         self._long_term = long_term
         self._retriever = retriever
         self._loader = loader
@@ -58,6 +61,7 @@ class MemoryManager:
         self._extract = extract
         self.conversation = conversation
         self._session = session
+        self._view = view
 
     # ---- facts -----------------------------------------------------------------------------------------------------
 
@@ -123,8 +127,12 @@ class MemoryManager:
         await self._retriever.prepare(said, candidates(self._long_term.visible(), self._earlier()))
 
     def safe_point(self) -> None:
-        """The prompt is about to be rebuilt: no fact counts as injected any more."""
-        self._block.reset()
+        """The prompt is about to be rebuilt: only facts at the heads of messages still count as injected."""
+        self._block.reset(standing(self._view) if self._view is not None else ())
+
+    def in_context(self, id: str) -> bool:
+        """Whether the model has the fact of this id in its context; when it changes, the next message says so."""
+        return self._block.holds(id)
 
     def project_section(self) -> Section | None:
         """The CODEAGENT.md layers, read anew from disk."""
@@ -144,13 +152,14 @@ class MemoryManager:
 
     def facts_section(self, said: str) -> Section | None:
         """Facts for the opening request, for the system prompt of a safe point; marks them as injected."""
-        self._block.reset()
+        self.safe_point()
         recalled = self.recall(said)
         return Section("facts", recalled.text, order=400) if recalled.text else None
 
     def recall(self, said: str) -> Recalled:
         """What is known that matters for what was typed and is not in the context yet; it counts as injected then."""
-        return self._block.take(said, find(self._retriever, said, self._long_term.visible(), self._earlier()))
+        facts = self._long_term.visible()
+        return self._block.take(said, find(self._retriever, said, facts, self._earlier()), facts)
 
     async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
         """A smaller form of the history, or None when there is nothing to gain. Raises CodeAgentError."""

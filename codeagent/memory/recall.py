@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from codeagent.core.ports import Recalled
@@ -16,9 +17,25 @@ _LATIN = re.compile("[A-Za-z]+")
 
 _EARLIER = Source("conversation")
 HEADINGS = {
-    "zh": ("## 相关长期记忆", "## 本次对话的早先内容"),
-    "en": ("## Relevant long-term memory", "## From earlier in this conversation"),
+    "zh": ("## 相关长期记忆", "## 本次对话的早先内容", "## 长期记忆的变更（以此为准）"),
+    "en": (
+        "## Relevant long-term memory",
+        "## From earlier in this conversation",
+        "## Changes to long-term memory (these hold)",
+    ),
 }
+GONE, CHANGED = "no longer true", "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One line of a block that stands in the context."""
+
+    id: str
+    state: str
+    """What is written behind the id: kind and age, or `GONE`, or `CHANGED`."""
+    content: str
+    """As shown: a long one in part."""
 
 
 def candidates(facts: Sequence[Fact], earlier: Iterable[MemoryEntry]) -> list[Fact]:
@@ -49,22 +66,43 @@ class FactBlock:
         self._estimate = estimate
         self._clock = clock
         self._left = tokens
-        self._injected: set[tuple[str, str]] = set()
+        self._shown: dict[str, str] = {}
+        """What stands in the context, by id."""
+        self._facts: set[str] = set()
+        """Those of them that are facts, no earlier passages."""
 
-    def reset(self) -> None:
-        """Nothing is in the context any more."""
+    def reset(self, standing: Iterable[Standing] = ()) -> None:
+        """Nothing is in the context any more but what is `standing`, in its order."""
         self._left = self._tokens
-        self._injected.clear()
+        self._shown.clear()
+        self._facts.clear()
+        for one in standing:
+            self._left -= self._estimate(f"- [{one.id}, {one.state}] {one.content}")
+            if one.state == GONE:
+                self._shown.pop(one.id, None)
+                self._facts.discard(one.id)
+                continue
+            self._shown[one.id] = one.content
+            if "," not in one.state:
+                self._facts.add(one.id)
 
-    def take(self, said: str, hits: Sequence[Hit]) -> Recalled:
-        """The block for the best of `hits` that are not in the context yet and fit; they count as injected then."""
+    def holds(self, id: str) -> bool:
+        """Whether the fact of this id is in the context."""
+        return id in self._facts
+
+    def take(self, said: str, hits: Sequence[Hit], facts: Sequence[Fact] | None = None) -> Recalled:
+        """The block for the best of `hits` that are not in the context yet and fit; they count as injected then.
+
+        Where `facts`, all that there are, no longer say what stands in the context, the block says so.
+        """
         chinese = mostly_chinese(said)
         headings = HEADINGS["zh" if chinese else "en"]
-        left = self._left
-        lines: tuple[list[str], list[str]] = ([], [])
+        changes = self._changes(facts) if facts is not None and self._facts else []
+        left = self._left - sum(map(self._estimate, changes))
+        lines: tuple[list[str], list[str], list[str]] = ([], [], changes)
         ids: list[str] = []
         for fact in (hit.fact for hit in hits):
-            if (fact.id, fact.updated) in self._injected:
+            if _says(self._shown.get(fact.id), fact.content):
                 continue
             line, part = self._line(fact, chinese), lines[fact.source is _EARLIER]
             size = self._estimate(line) + (0 if part else self._estimate(headings[part is lines[True]]))
@@ -73,20 +111,50 @@ class FactBlock:
             left -= size
             part.append(line)
             ids.append(fact.id)
-            self._injected.add((fact.id, fact.updated))
-        if not ids:
+            self._show(fact)
+        if not (ids or changes):
             return Recalled("")
         self._left = left
         parts = ["\n".join([heading, *part]) for heading, part in zip(headings, lines, strict=True) if part]
         return Recalled("\n\n".join(parts), tuple(ids))
 
+    def _changes(self, facts: Sequence[Fact]) -> list[str]:
+        """A line for each fact in the context that has been forgotten or changed, told once."""
+        now = {fact.id: fact for fact in facts if fact.id in self._facts}
+        lines = []
+        for id in sorted(self._facts):
+            fact = now.get(id)
+            if fact is None:
+                lines.append(f"- [{id}, {GONE}] {_indented(self._shown.pop(id))}")
+                self._facts.discard(id)
+            elif not _says(self._shown[id], fact.content):
+                lines.append(f"- [{id}, {CHANGED}] {_indented(fact.content)}")
+                self._show(fact)
+        return lines
+
+    def _show(self, fact: Fact) -> None:
+        self._shown[fact.id] = fact.content
+        if fact.source is not _EARLIER:
+            self._facts.add(fact.id)
+
     def _line(self, fact: Fact, chinese: bool) -> str:
         """One fact; none takes more than half of the budget, so that a long one is found in part, not never."""
-        content = fact.content.replace("\n", "\n  ")
+        content = _indented(fact.content)
         whose = f"{fact.type}, " if fact.source is _EARLIER else ""
         line = f"- [{fact.id}, {whose}{_age(fact.age(self._clock()), chinese)}] {content}"
         size, longest = self._estimate(line), self._tokens // 2
         return line if size <= longest else f"{line[: len(line) * longest // size]} …"
+
+
+def _says(shown: str | None, content: str) -> bool:
+    """Whether what is shown is `content`, or its beginning."""
+    return shown is not None and (
+        shown == content or (shown.endswith(" …") and content.startswith(shown.removesuffix(" …")))
+    )
+
+
+def _indented(content: str) -> str:
+    return content.replace("\n", "\n  ")
 
 
 def mostly_chinese(text: str) -> bool:

@@ -91,7 +91,22 @@ def test_a_changed_fact_travels_again(world: World) -> None:
     world.memory.recall("port")
     world.clock.pass_hours(1)
     world.memory.save("The port is 5434.", key="port")
-    assert world.memory.recall("port").text.endswith("[f1, 0 h old] The port is 5434.")
+    assert world.memory.recall("port").text == (
+        "## Changes to long-term memory (these hold)\n- [f1, changed] The port is 5434."
+    )
+    assert world.memory.recall("port") == Recalled("")
+
+
+def test_a_forgotten_fact_in_the_context_is_called_off_once(world: World) -> None:
+    world.memory.save("The port is 5433.\nNot 80.")
+    world.memory.recall("port")
+    world.memory.forget("f1")
+    assert [world.memory.recall("thanks").text for _ in range(2)] == [
+        "## Changes to long-term memory (these hold)\n- [f1, no longer true] The port is 5433.\n  Not 80.",
+        "",
+    ]
+    world.memory.undo()
+    assert world.memory.recall("port").ids == ("f1",)
 
 
 def test_at_a_safe_point_facts_form_a_section_and_count_as_injected(world: World) -> None:

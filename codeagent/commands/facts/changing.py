@@ -46,7 +46,10 @@ async def edit(typed: str, context: CommandContext) -> None:
             context.ui.show(Notice("Nothing was changed: /memory edit <id> <new text> does it in one line."))
             return
         content = edited
-    context.ui.show(_told(memory.edit(reference, content, quote=f"/memory edit {typed}")))
+    saved = memory.edit(reference, content, quote=f"/memory edit {typed}")
+    context.ui.show(_told(saved))
+    if saved.state == "replaced":
+        _tell_model(saved.id, context)
 
 
 async def forget(typed: str, context: CommandContext) -> None:
@@ -55,6 +58,12 @@ async def forget(typed: str, context: CommandContext) -> None:
         return
     fact = context.session.memory.forget(typed)
     context.ui.show(Notice("Forgotten: {fact} (/memory undo brings it back)", {"fact": fact.content}))
+    _tell_model(fact.id, context)
+
+
+def _tell_model(id: str, context: CommandContext) -> None:
+    if context.session.memory.in_context(id):
+        context.ui.show(Notice("The model has it in its context, and is told with your next message."))
 
 
 async def undo(typed: str, context: CommandContext) -> None:

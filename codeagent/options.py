@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from codeagent.core.errors import UsageError
 from codeagent.core.paths import FOLDER, Home
 
 OutputFormat = Literal["text", "json", "stream-json"]
@@ -73,8 +74,14 @@ class Options:
 
 
 def find_home(environ: Mapping[str, str]) -> Home:
-    """`CODEAGENT_HOME`, else the folder in the user's own home."""
+    """`CODEAGENT_HOME`, else the folder in the user's own home.
+
+    Raises:
+        UsageError: HOME is set to nothing, which would mean the root of the disk.
+    """
     named = environ.get("CODEAGENT_HOME")
+    if not named and environ.get("HOME") == "":
+        raise UsageError("HOME is empty.", hint="Set it, or CODEAGENT_HOME.")
     return Home(Path(named).expanduser().absolute() if named else Path.home() / FOLDER)
 
 

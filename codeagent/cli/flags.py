@@ -56,7 +56,9 @@ Timeout = Annotated[
 SystemPrompt = Annotated[str | None, typer.Option("--system-prompt", metavar="TEXT", help="Instead of our own.")]
 AppendPrompt = Annotated[str | None, typer.Option("--append-system-prompt", metavar="TEXT", help="Behind our own.")]
 SafeMode = Annotated[bool, typer.Option("--safe-mode", help="Read nothing of the project's configuration.")]
-Provider = Annotated[str | None, typer.Option("--provider", metavar="NAME", help="Known or configured; `scripted` works offline.")]
+Provider = Annotated[
+    str | None, typer.Option("--provider", metavar="NAME", help="Known or configured; `scripted` works offline.")
+]
 Version = Annotated[bool, typer.Option("--version", help="Show the version and exit.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show tool calls with --print.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]

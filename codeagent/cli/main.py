@@ -108,6 +108,9 @@ def options_from(params: dict[str, Any]) -> Options:
         if given["permission_mode"] not in (None, "yolo"):
             raise UsageError("--yolo and --permission-mode {mode} exclude each other.", mode=given["permission_mode"])
         given["permission_mode"] = "yolo"
+    for key in ("timeout", "max_budget_usd"):
+        if given[key] == 0:
+            raise UsageError("--{flag} must be above zero.", flag=key.replace("_", "-"))
     options = dataclasses.replace(here(), **given)
     if sum((options.newest, options.pick, options.resume is not None)) > 1:
         raise UsageError("--continue and --resume exclude each other.")

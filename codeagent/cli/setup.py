@@ -113,6 +113,10 @@ def _given(options: Options, api_key: str | None) -> Entered:
     if not base_url or not model:
         raise UsageError("Give --base-url and --model, or --provider.", hint="codeagent setup --provider deepseek")
     stands = presets.standing_key(preset, options.environ)[0]
+    if preset and preset.keys and not (api_key or stands):
+        raise UsageError(
+            "{name} needs a key.", name=preset.name, hint="Give --api-key (- reads it from standard input)."
+        )
     return Entered(base_url, api_key or stands, model, keep_key=bool(api_key))
 
 
@@ -151,7 +155,11 @@ def _ask_key(preset: presets.Preset | None, environ: Mapping[str, str]) -> tuple
         return stands, False
     if preset in presets.LOCAL:
         return "", False
-    return getpass("Key (not shown; empty for none): ").strip(), True
+    if preset is None or not preset.keys:
+        return getpass("Key (not shown; empty for none): ").strip(), True
+    while not (key := getpass("Key (not shown): ").strip()):
+        tell(f"{preset.name} needs a key.")
+    return key, True
 
 
 def _models(entered: Entered) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from codeagent.llm import presets
 from codeagent.options import Options
 from codeagent.ui.look import Look
 from codeagent.ui.repl import run_repl
+from codeagent.ui.rows import text_of, wrap_text
 from codeagent.workspace import find_project
 
 NOT_CONFIGURED = 2
@@ -49,13 +51,16 @@ EXPLANATION = (
 
 def _offer(options: Options) -> int | None:
     """Explain, and let the person choose; None when things are set up now, else the exit code."""
+    columns = shutil.get_terminal_size().columns - 1
     for line in EXPLANATION:
-        say(line)
-    say("  1  set up now\n  2  see a demonstration, without a model\n  3  leave")
-    try:
-        choice = input("› ").strip()
-    except EOFError:
-        choice = ""
+        say(text_of(wrap_text(line, columns)))
+    choice = ""
+    while choice not in {"1", "2", "3"}:
+        say("  1  set up now\n  2  see a demonstration, without a model\n  3  leave")
+        try:
+            choice = input("› ").strip()
+        except EOFError:
+            choice = "3"
     if choice == "2":
         from codeagent.cli import demo
 

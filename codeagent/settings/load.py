@@ -96,8 +96,17 @@ def problem(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         inner = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part in {"name", "base_url"})
-        return f"{inner}: {first['msg']}" if inner and "providers" in first["loc"] else first["msg"]
+        told = _told(first["type"], first["msg"])
+        return f"{inner}: {told}" if inner and "providers" in first["loc"] else told
     return str(error)
+
+
+def _told(kind: str, message: str) -> str:
+    """What the validation says, without the words that speak to its programmer."""
+    if kind.endswith("_parsing"):
+        message = message.partition(", unable to parse")[0]
+    message = message.removeprefix("Value error, ")
+    return message.replace("Input should be ", "it must be ").replace("String should ", "it must ")
 
 
 def _file(path: Path, notices: list[Notice]) -> _Layer:

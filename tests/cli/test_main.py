@@ -101,6 +101,8 @@ def test_yolo_is_a_mode(home: Home) -> None:
         ["--session-id", "../x", "-p", "x"],
         ["--session-id", "-x", "-p", "x"],
         ["-y", "--permission-mode", "plan", "-p", "x"],
+        ["--timeout", "0", "-p", "x"],
+        ["--max-budget-usd", "0", "-p", "x"],
         ["--fork-session", "-p", "x"],
         ["-c", "--session-id", "a", "-p", "x"],
         ["-p"],
@@ -227,3 +229,9 @@ def test_a_rule_for_a_tool_that_is_not_there_names_the_nearest(cli: Cli) -> None
             2, "", "codeagent: There is no tool bash.\nDid you mean shell?\n"
         )
     assert cli("--disallowed-tools", "mcp__x,Edit", "-p", "x").err.endswith("Did you mean edit_file?\n")
+
+
+def test_an_empty_home_is_not_the_root_of_the_disk(home: Home, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CODEAGENT_HOME")
+    monkeypatch.setenv("HOME", "")
+    assert cli("config", "path") == Said(2, "", "codeagent: HOME is empty.\nSet it, or CODEAGENT_HOME.\n")

@@ -52,7 +52,9 @@ def test_a_key_of_the_environment_is_not_written_down(cli: Cli, home: Home, monk
     assert written(home) == {"base_url": "https://api.deepseek.com/v1", "model": "deepseek-chat"}
 
 
-@pytest.mark.parametrize("argv", [["--provider", "no-such"], ["--base-url", "http://x"], []])
+@pytest.mark.parametrize(
+    "argv", [["--provider", "no-such"], ["--base-url", "http://x"], ["--provider", "deepseek"], []]
+)
 def test_too_little_is_a_usage_error(cli: Cli, home: Home, argv: list[str]) -> None:
     said = cli("setup", *argv)
     assert (said.code, said.out, home.config.exists()) == (2, "", False)
@@ -99,6 +101,7 @@ def test_a_start_with_nothing_configured_explains_and_offers(terminal: Open, hom
         screen.wait_for("No model is configured yet")
         screen.wait_for("1  set up now")
         screen.say("x")
+        screen.say("3")
         assert screen.wait_exit() == 2
     assert not home.config.exists()
 

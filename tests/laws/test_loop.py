@@ -70,7 +70,7 @@ DEED = st.one_of(
     TURN,
     TURN,
     st.tuples(st.just("compact"), st.tuples(SUMMARY, st.none() | st.integers(0, 2))),
-    st.tuples(st.sampled_from(["clear", "resume", "save"]), st.none()),
+    st.tuples(st.sampled_from(["clear", "resume", "save", "undo"]), st.none()),
 )
 
 
@@ -158,6 +158,14 @@ class Life:
                 self.session.steer(f"and {len(seen)}")
             seen.append(event)
         return seen
+
+    async def _undo(self, _: None) -> None:
+        """Take a compaction back."""
+        if self.session.history.receipt is not None:
+            gone = set(self.session.history.receipt.left)
+            await self.session.undo_compaction()
+            assert gone <= {entry.id for entry in self.session.history.entries}
+            self.epoch += 1
 
     async def _clear(self, _: None) -> None:
         self.session.clear()

@@ -216,10 +216,10 @@ def test_unknown_names_are_named_with_the_nearest_and_never_fatal(place: Place) 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('max_turns = "many"', "max_turns: Input should be a valid integer, unable to parse string as an integer."),
-        ("model = 5", "model: Input should be a valid string."),
-        ("[shell]\ntimeout = -1", "shell.timeout: Input should be greater than 0."),
-        ('[compaction]\nmode = "x"', "compaction.mode: Input should be 'ladder' or 'classic'."),
+        ('max_turns = "many"', "max_turns: it must be a valid integer."),
+        ("model = 5", "model: it must be a valid string."),
+        ("[shell]\ntimeout = -1", "shell.timeout: it must be greater than 0."),
+        ('[compaction]\nmode = "x"', "compaction.mode: it must be 'ladder' or 'classic'."),
         ('[[providers]]\nname = "a"', "providers: 0.base_url: Field required."),
     ],
 )
@@ -240,7 +240,7 @@ def test_a_wrong_value_never_shows_a_key(place: Place) -> None:
 def test_a_wrong_value_in_the_environment_is_named_by_its_variable(place: Place) -> None:
     with pytest.raises(ConfigError) as caught:
         place.load(CODEAGENT_MAX_TURNS="0")
-    assert str(caught.value) == "CODEAGENT_MAX_TURNS: max_turns: Input should be greater than 0."
+    assert str(caught.value) == "CODEAGENT_MAX_TURNS: max_turns: it must be greater than 0."
 
 
 @pytest.mark.parametrize("content", [b'model = "x"\ntheme = \n', b"a = 1\na = 2\n", b"\xff\xfe", b"\x00"])

@@ -51,14 +51,14 @@ def add(
     ctx: typer.Context,
     fact: Annotated[list[str], typer.Argument(help="What to remember.")],
     everywhere: Annotated[bool, typer.Option("--global", help="For every project, not this one alone.")] = False,
-    type: Annotated[str, typer.Option("--type", help="fact, preference, rule or personal_info.")] = "fact",
+    type: Annotated[str | None, typer.Option("--type", help="fact, preference, rule or personal_info.")] = None,
     key: Annotated[str | None, typer.Option("--key", help="Replaces what has the same key.")] = None,
 ) -> None:
     """Remember something, as /save does."""
     content = " ".join(fact)
     source = Source(by="user", quote=content)
     scope: Scope = "global" if everywhere else "project"
-    saved = _open(ctx.obj).save(content, scope=scope, type=checked_type(type), key=key, source=source)
+    saved = _open(ctx.obj).save(content, scope=scope, type=checked_type(type) if type else None, key=key, source=source)
     if saved.state == "refused":
         raise StoreError("{reason}", reason=saved.message)
     say(f"{saved.message}  [{saved.id}]")

@@ -152,7 +152,7 @@ class FactStore(Protocol):
         content: str,
         *,
         scope: Literal["project", "global"] = "project",
-        type: str = "fact",
+        type: str | None = None,
         key: str | None = None,
         by: Literal["user", "tool"] = "user",
         quote: str = "",

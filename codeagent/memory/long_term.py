@@ -48,11 +48,12 @@ class LongTermMemory:
         """The visible fact of this id, or of the one id that begins so. Raises StoreError."""
         return self._find(self._backend.load(), reference)
 
-    def save(self, content: str, *, scope: Scope, type: str, key: str | None, source: Source) -> Saved:
+    def save(self, content: str, *, scope: Scope, type: str | None, key: str | None, source: Source) -> Saved:
         """Keep a fact, written through at once.
 
-        The same content is kept once per scope and project; the same key replaces, and the old content stays in the
-        fact's versions.
+        Within a scope and project a content is one fact and a key belongs to one fact: the same key replaces, what
+        has no such key yet gets it, and another type is a change. What stood before stays in the fact's versions.
+        Without a `type` a fact keeps its own; a new one is a "fact".
 
         Raises:
             StoreError: it could not be written.
@@ -161,7 +162,7 @@ class LongTermMemory:
         return self._backend.notices()
 
     def _with(
-        self, facts: Sequence[Fact], content: str, scope: Scope, type: str, key: str | None, source: Source
+        self, facts: Sequence[Fact], content: str, scope: Scope, type: str | None, key: str | None, source: Source
     ) -> tuple[Sequence[Fact], Saved]:
         """`facts` with the new one in, and what became of it."""
         project = None if scope == "global" else self._project
@@ -169,19 +170,37 @@ class LongTermMemory:
         mine = [fact for fact in live if fact.scope == scope and fact.project == project]
         now = stamp(self._clock())
         keyed = next((fact for fact in mine if key is not None and fact.key == key), None)
-        if keyed is not None and keyed.content != content:
-            changed = _replaced(keyed, content, type, source, now)
+        twin = next((fact for fact in mine if fact.content == content), None)
+        if keyed is not None and keyed is not twin:
+            if twin is not None:  # the content moves under the key; beside it it would be there twice
+                facts = _swap(facts, twin, replace(twin, forgotten=stamp(self._clock(), exact=True)))
+            changed = _replaced(keyed, content, type or keyed.type, source, now)
             return _swap(facts, keyed, changed), Saved(
                 "replaced", keyed.id, f"Replaced what was remembered as “{key}”: {content}"
             )
-        known = next((fact for fact in mine if fact.content == content), None)
-        if known is None and scope == "project":
-            known = next((fact for fact in live if fact.scope == "global" and fact.content == content), None)
-        if known is not None:
-            return facts, Saved("known", known.id, f"Already remembered: {content}")
-        fact = Fact(self._free({fact.id for fact in facts}), content, type, scope, project, key, now, now, source)
+        if twin is not None:
+            return self._known(facts, twin, type, key, source)
+        if scope == "project":
+            everywhere = next((fact for fact in live if fact.scope == "global" and fact.content == content), None)
+            if everywhere is not None:
+                return facts, Saved("known", everywhere.id, f"Already remembered: {content}")
+        id = self._free({fact.id for fact in facts})
+        fact = Fact(id, content, type or "fact", scope, project, key, now, now, source)
         where = "for every project" if scope == "global" else "for this project"
         return [*facts, fact], Saved("saved", fact.id, f"Remembered {where}: {content}")
+
+    def _known(
+        self, facts: Sequence[Fact], fact: Fact, type: str | None, key: str | None, source: Source
+    ) -> tuple[Sequence[Fact], Saved]:
+        """`facts` with the key and the type that `fact`, of the content to save, is to have."""
+        type, key = type or fact.type, key or fact.key
+        if (type, key) == (fact.type, fact.key):
+            return facts, Saved("known", fact.id, f"Already remembered: {fact.content}")
+        changed = replace(fact, key=key)
+        if type != fact.type:
+            changed = replace(_replaced(fact, fact.content, type, source, stamp(self._clock())), key=key)
+        told = f"Already remembered, now as {f'“{key}”' if key != fact.key else type}: {fact.content}"
+        return _swap(facts, fact, changed), Saved("replaced", fact.id, told)
 
     def _sees(self, fact: Fact) -> bool:
         return fact.scope == "global" or fact.project == self._project
@@ -212,6 +231,8 @@ def _refusal(content: str, key: str | None = None) -> str:
 
 def _replaced(fact: Fact, content: str, type: str, source: Source, now: str) -> Fact:
     old = {"content": fact.content, "updated": fact.updated, "source": source_to_json(fact.source)}
+    if type != fact.type:
+        old["type"] = fact.type
     return replace(fact, content=content, type=type, updated=now, source=source, versions=(*fact.versions, old))
 
 

@@ -70,7 +70,7 @@ class MemoryManager:
         content: str,
         *,
         scope: Literal["project", "global"] = "project",
-        type: str = "fact",
+        type: str | None = None,
         key: str | None = None,
         by: Literal["user", "tool"] = "user",
         quote: str = "",

@@ -128,6 +128,12 @@ async def test_what_cannot_be_done_is_said(sit: Sit) -> None:
         assert (await table.told(f"/memory {verb}"))[0].startswith("Say which: /memory")
         with pytest.raises(CodeAgentError, match="No fact has the id m-none"):
             await table.type(f"/memory {verb} m-none")
+    with pytest.raises(UsageError, match="There is no option --globl") as unknown:
+        await table.type("/save --globl tabs")
+    assert unknown.value.hint == "Did you mean --global?"
+    await table.type("/save --fast is slow --global")
+    assert [(fact.content, fact.scope) for fact in table.session.memory.facts()] == [("--fast is slow", "global")]
+    await table.type(f"/memory forget {ids(table)[0]}")
     with pytest.raises(UsageError, match="There is no type prefrence"):
         await table.type("/save --type prefrence tabs")
     (refused,) = await table.shown("/save the key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH")

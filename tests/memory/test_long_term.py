@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from codeagent.core.errors import StoreError
 from codeagent.core.ports import Saved
@@ -29,8 +32,10 @@ class World:
         return LongTermMemory(JsonFile(self.path), project, self.clock, self.ids)
 
 
-def keep(memory: LongTermMemory, content: str, scope: Scope = "project", key: str | None = None) -> Saved:
-    return memory.save(content, scope=scope, type="fact", key=key, source=TYPED)
+def keep(
+    memory: LongTermMemory, content: str, scope: Scope = "project", key: str | None = None, type: str | None = None
+) -> Saved:
+    return memory.save(content, scope=scope, type=type, key=key, source=TYPED)
 
 
 def contents(memory: LongTermMemory) -> list[str]:
@@ -141,6 +146,44 @@ def test_what_is_not_there_or_not_ours_cannot_be_forgotten(world: World, referen
 @pytest.mark.parametrize("content", ["", " \n", "x" * (LONGEST + 1), "password=hunter22", "token ghp_" + "a1" * 18])
 def test_nothing_much_too_long_or_secret_is_kept(world: World, content: str) -> None:
     assert (keep(world.shop, content).state, world.path.exists()) == ("refused", False)
+
+
+def test_what_is_known_gets_the_key_and_the_type_that_are_given(world: World) -> None:
+    keep(world.shop, "Use tabs.", type="rule")
+    assert keep(world.shop, "Use tabs.", key="indent").state == "replaced"
+    assert keep(world.shop, "Use tabs.").state == "known"
+    world.clock.pass_hours(1)
+    assert keep(world.shop, "Use tabs.", type="preference").state == "replaced"
+    (fact,) = world.shop.visible()
+    assert (fact.type, fact.key, fact.updated) == ("preference", "indent", ONE)
+    assert [(version["content"], version["type"]) for version in fact.versions] == [("Use tabs.", "rule")]
+
+
+def test_a_content_that_moves_under_a_key_is_there_once(world: World) -> None:
+    keep(world.shop, "one", key="k")
+    keep(world.shop, "two")
+    assert keep(world.shop, "two", key="k").state == "replaced"
+    assert [(fact.id, fact.content) for fact in world.shop.visible()] == [("f1", "two")]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    saves=st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from([None, "k", "l"]), st.sampled_from([None, "rule", "fact"])),
+        max_size=12,
+    )
+)
+def test_a_key_and_a_content_belong_to_one_fact_each(
+    tmp_path: Path, saves: list[tuple[str, str | None, str | None]]
+) -> None:
+    memory = World(tmp_path / "facts.json").open(f"p{uuid4()}")
+    for content, key, type in saves:
+        keep(memory, content, key=key, type=type)
+        facts = memory.visible()
+        held = [fact.key for fact in facts if fact.key is not None]
+        assert (len({fact.content for fact in facts}), len(set(held))) == (len(facts), len(held))
+        (found,) = [fact for fact in facts if fact.content == content]
+        assert (key in (None, found.key), type in (None, found.type)) == (True, True)
 
 
 def test_no_secret_is_kept_as_a_key_or_under_one_that_names_it(world: World) -> None:

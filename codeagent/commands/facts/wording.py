@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
 from codeagent.core.errors import UsageError
@@ -14,19 +15,21 @@ USAGE = "[--global] [--type <type>] [--key <key>] <fact>"
 class Wording:
     content: str
     scope: Scope = "project"
-    type: str = "fact"
+    type: str | None = None
     key: str | None = None
 
 
 def read_wording(typed: str) -> Wording:
-    """The fact and how it is to be kept; `content` is "" when nothing is left to keep.
+    """The fact and how it is to be kept; `content` is "" when nothing is left to keep. `--global` may end it, too.
 
     Raises:
-        UsageError: an option lacks its value, or there is no such type.
+        UsageError: an option lacks its value or is nearly one of ours, or there is no such type.
     """
     scope: Scope = "project"
-    given = {"type": "fact", "key": ""}
+    given = {"type": "", "key": ""}
     rest = typed.strip()
+    if rest.endswith(" --global"):
+        scope, rest = "global", rest.removesuffix(" --global").rstrip()
     while rest.startswith("--"):
         word, _, after = rest.partition(" ")
         name, sign, value = word[2:].partition("=")
@@ -38,7 +41,9 @@ def read_wording(typed: str) -> Wording:
             if not value:
                 raise UsageError("--{name} needs a value.", name=name, hint=f"/save {USAGE}")
             given[name] = value
-        else:
+        elif near := difflib.get_close_matches(name, ("global", *given), n=1):
+            raise UsageError("There is no option {word}.", word=word, hint=f"Did you mean --{near[0]}?")
+        else:  # a fact about an option of something else
             break
         rest = after.strip()
-    return Wording(rest, scope, checked_type(given["type"]), given["key"] or None)
+    return Wording(rest, scope, checked_type(given["type"]) if given["type"] else None, given["key"] or None)

@@ -24,7 +24,7 @@ class Params(BaseModel):
     """The fact in one self-contained sentence, in the user's language."""
     scope: Literal["project", "global"] = "project"
     """global: true in every project."""
-    type: Literal["fact", "preference", "rule", "personal_info"] = "fact"
+    type: Literal["fact", "preference", "rule", "personal_info"] | None = None
     key: str = ""
     """Short name; the same key replaces the old value."""
 

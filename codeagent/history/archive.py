@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codeagent.core.errors import StoreError
 from codeagent.core.messages import scrub
-from codeagent.history.journal import make_private
+from codeagent.core.private import make_private
 
 _LENGTH = 64
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from codeagent.core.errors import SessionTooNew, StoreError
+from codeagent.core.private import make_private
 from codeagent.history import records
-from codeagent.history.journal import make_private
 from codeagent.history.pieces import RECALL, Line, cut, read_message
 from codeagent.text.terms import document_terms
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from codeagent.core.errors import SessionBusy, SessionError, SessionNotFound, StoreError
+from codeagent.core.private import make_private
 from codeagent.history.lock import Held, Lock
 from codeagent.history.reading import end_of_lines
 from codeagent.history.records import line, stamp
@@ -179,13 +180,6 @@ def take_lock(path: Path) -> Lock | None:
         if not file.exists():
             raise
         return None
-
-
-def make_private(folder: Path) -> None:
-    """Make a folder and those above it, each 0700; existing ones stay as they are."""
-    if not folder.is_dir():
-        make_private(folder.parent)
-        folder.mkdir(0o700, exist_ok=True)
 
 
 def _fsync(descriptor: int, folder: Path | None) -> None:

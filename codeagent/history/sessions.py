@@ -13,11 +13,12 @@ from codeagent.core.errors import SessionError, SessionNotFound, StoreError
 from codeagent.core.events import Notice
 from codeagent.core.messages import PLAIN, WireShape
 from codeagent.core.ports import Estimate
+from codeagent.core.private import make_private
 from codeagent.core.tokens import estimate_classes
 from codeagent.history import records
 from codeagent.history.archive import share_archive
 from codeagent.history.history import History
-from codeagent.history.journal import Journal, make_private
+from codeagent.history.journal import Journal
 from codeagent.history.reading import read_lines, read_state
 from codeagent.history.records import SessionInfo
 from codeagent.history.replay import Damage, State

@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from codeagent.core.private import make_private
 from codeagent.memory.entry import Fact
 from codeagent.memory.retriever import TOP, Hit
 from codeagent.text.ranking import Bm25
@@ -101,7 +102,7 @@ def _write(path: Path, index: Bm25) -> None:
     """Replace the file, readable by its owner alone; without it there is only more to do at the next start."""
     aside = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(index.dump())
         aside.replace(path)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import StoreError
+from codeagent.core.private import make_private
 from codeagent.memory.backends._file import put
 from codeagent.memory.backends._lock import locked
 
@@ -68,7 +69,7 @@ class Calibration:
         if not self._learned or self._factors is None:
             return
         with suppress(OSError, StoreError):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._path.parent)
             with locked(self._path.with_name(self._path.name + ".lock")):
                 put(self._path, _to_json({**self._read(), **{place: self._factors[place] for place in self._learned}}))
             self._learned.clear()

@@ -20,6 +20,8 @@ from operator import gt, mul
 from pathlib import Path
 from typing import Any
 
+from codeagent.core.private import make_private
+
 NEAREST = 200
 """Facts that are compared in full."""
 _SAMPLE = 256
@@ -139,7 +141,7 @@ def _file(path: Path, *, anew: bool = False) -> sqlite3.Connection | None:
     try:
         if anew:
             path.unlink(missing_ok=True)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
         return _connect(str(path))
     except (OSError, sqlite3.Error):

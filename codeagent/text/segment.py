@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from codeagent.core.private import make_private
+
 _FILE = "jieba.db"
 _KEPT = 20_000
 """Looked-up prefixes kept in memory at most."""
@@ -123,10 +125,13 @@ def _build(file: Path, source: str, prefixes: dict[str, int], total: int) -> Non
     memory.commit()
     data = memory.serialize()
     memory.close()
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(file.parent)
     aside = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        aside.write_bytes(data)
+        with open(
+            os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600), "wb"
+        ) as new:
+            new.write(data)
         aside.replace(file)
     finally:
         aside.unlink(missing_ok=True)

@@ -119,3 +119,10 @@ def test_a_first_cut_says_nothing_and_loads_no_package_index(made: Path) -> None
     )
     done = subprocess.run([sys.executable, "-c", script, str(made)], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("['jieba']\n", "")
+
+
+def test_the_dictionary_is_the_persons_alone(tmp_path: Path) -> None:
+    cache = tmp_path / "home" / "cache"
+    Segmenter(cache).words("记忆")
+    modes = [path.stat().st_mode & 0o777 for path in (cache.parent, cache, *cache.iterdir())]
+    assert modes == [0o700, 0o700, 0o600]

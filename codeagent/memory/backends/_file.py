@@ -12,6 +12,7 @@ from typing import Generic, Literal, TypeVar
 
 from codeagent.core.errors import StoreError
 from codeagent.core.events import Notice
+from codeagent.core.private import make_private
 from codeagent.memory.backends._lock import locked
 from codeagent.memory.entry import Change, Fact
 
@@ -87,7 +88,7 @@ class FileBackend(ABC, Generic[D]):
             StoreError: the file cannot be read, locked or written, or is of a newer version; nothing has changed.
         """
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.path.parent)
             with locked(self._lock):
                 held = self._read_or_restore()
                 before = self.facts(held)

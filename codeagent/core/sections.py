@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 ENVIRONMENT = "Environment"
 """Title of the section that parts what is written by others from what is known of this session."""
 

@@ -10,10 +10,12 @@ from pathlib import Path
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _MENTION = re.compile(r"(?<![A-Za-z0-9_.@/`+-])@(?P<path>[^\s@`\"'“”‘’<>|*，。；：！？、（）【】「」《》]+)")
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
+_ITEM = re.compile(r"\s+(?:[-*+]|\d+[.)])\s")
 _TRAILING = ".,;:!?)]}"
 _NAMED = re.compile(r".*?\.[A-Za-z][A-Za-z0-9]{0,7}(?![A-Za-z0-9._/-])")
 """Up to a file ending, for text that goes on without a blank, as Chinese does."""
-_MEANT = re.compile(r"(?:~|\.{1,2})?/.*|.*\.(?:md|markdown|mdx|txt)", re.I)
+_MEANT = re.compile(r"(?:~|\.{1,2})/.+|.+\.(?:md|markdown|mdx)", re.I)
 """What can only be meant as a file, so that its absence is worth a word."""
 
 
@@ -28,8 +30,12 @@ def find_imports(text: str, folder: Path, user_home: Path) -> Iterator[Path]:
 
 def _prose(text: str) -> Iterator[str]:
     """The lines outside code blocks, with code spans blanked."""
-    fence = ""
-    for line in text.split("\n"):
+    fence, blank = "", True
+    for line in _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n"):
+        code = blank and line.startswith(("    ", "\t")) and not _ITEM.match(line)
+        blank = not line.strip() or code
+        if code:
+            continue
         mark = _FENCE.match(line)
         if mark and not fence:
             fence = mark[1]

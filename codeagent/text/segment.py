@@ -128,10 +128,8 @@ def _build(file: Path, source: str, prefixes: dict[str, int], total: int) -> Non
     make_private(file.parent)
     aside = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        with open(
-            os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600), "wb"
-        ) as new:
-            new.write(data)
+        aside.touch(0o600)
+        aside.write_bytes(data)
         aside.replace(file)
     finally:
         aside.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ import pytest
 
 from codeagent.core.paths import Home, Project
 from codeagent.core.tokens import estimate_tokens
+from codeagent.memory.imports import find_imports
 from codeagent.memory.project import CHARACTERS, ProjectMemoryLoader
 
 
@@ -306,3 +307,18 @@ def test_a_nested_file_that_cannot_be_read_is_told_once(world: World) -> None:
     loader = world.loader()
     assert (loader.touched(nested), len(loader.notices())) == ("", 1)
     assert (loader.touched(nested), loader.notices()) == ("", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See @/components/Button.",
+        "ask @bob.txt",
+        "Text:\n\n    @gone.md\n",
+        "<!-- @gone.md\n@gone.md -->",
+        "\t@gone.md",
+    ],
+)
+def test_aliases_names_code_blocks_and_comments_are_no_imports(tmp_path: Path, text: str) -> None:
+    (tmp_path / "here.md").touch()
+    assert list(find_imports(f"{text}\n- list\n    - @here.md", tmp_path, tmp_path)) == [tmp_path / "here.md"]

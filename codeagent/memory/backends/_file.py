@@ -144,10 +144,12 @@ class FileBackend(ABC, Generic[D]):
         held = self._from_backup()
         if self.facts(held):
             put(self.path, self.backup.read_bytes())
+        count = sum(fact.forgotten is None for fact in self.facts(held))
+        told = "the backup ({count} fact) is used" if count == 1 else "the backup ({count} facts) is used"
         self._notice(
-            "The memory file was damaged: it was set aside as {aside}, the backup ({count} facts) is used instead.",
+            f"The memory file was damaged: it was set aside as {{aside}}, {told} instead.",
             aside=str(aside),
-            count=sum(fact.forgotten is None for fact in self.facts(held)),
+            count=count,
         )
         return held
 

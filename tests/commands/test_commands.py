@@ -22,6 +22,7 @@ async def test_help_lists_every_command(sit: Sit) -> None:
     assert isinstance(listed, Table)
     assert [row[0].split()[0] for row in listed.rows] == [f"/{command.name}" for command in catalog()]
     assert isinstance(keys, str)
+    assert max(len(row[0]) for row in listed.rows) <= 42
 
 
 @pytest.mark.parametrize("line", ["/help save", "/help /save"])

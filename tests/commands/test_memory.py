@@ -106,6 +106,31 @@ async def test_a_fact_saved_anew_is_not_brought_back_beside_itself(sit: Sit) -> 
     assert await contents(table) == ["one"]
 
 
+async def test_undo_takes_the_newest_loss_that_can_come_back(sit: Sit) -> None:
+    table = await sit()
+    await table.type("/save one")
+    await table.type("/save two")
+    for id in ids(table):
+        await table.type(f"/memory forget {id}")
+    await table.type("/save two")
+    assert await contents(table, "/memory list forgotten") == ["one"]
+    assert await table.told("/memory undo") == ["Remembered again: one"]
+    assert await table.told("/memory list forgotten") == ["Nothing that was forgotten can be brought back here."]
+
+
+async def test_forgetting_a_global_fact_tells_of_the_copy_it_hid(sit: Sit) -> None:
+    table = await sit()
+    await table.type("/save use tabs")
+    (copy,) = ids(table)
+    await table.type("/save --global use tabs")
+    (everywhere,) = ids(table)
+    assert await table.told(f"/memory forget {everywhere}") == [
+        "Forgotten: use tabs (/memory undo brings it back)",
+        f"This project has a copy of its own, which stays: {copy}",
+    ]
+    assert ids(table) == [copy]
+
+
 async def test_long_lists_come_in_pages(sit: Sit) -> None:
     table = await sit()
     for number in range(95):

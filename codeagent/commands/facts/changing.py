@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from codeagent.commands.base import CommandContext
+from codeagent.commands.facts.gone import bring_back, hidden_copy
 from codeagent.commands.facts.wording import read_wording
 from codeagent.core.events import Notice
 from codeagent.core.ports import Saved
 from codeagent.core.ui import Choice, Question
-from codeagent.memory.entry import Fact
 from codeagent.memory.extract import Proposal
 
 _YES = {
@@ -58,6 +58,8 @@ async def forget(typed: str, context: CommandContext) -> None:
         return
     fact = context.session.memory.forget(typed)
     context.ui.show(Notice("Forgotten: {fact} (/memory undo brings it back)", {"fact": fact.content}))
+    if copy := hidden_copy(fact, context.session.memory.facts()):
+        context.ui.show(Notice("{copy}", {"copy": copy}))
     _tell_model(fact.id, context)
 
 
@@ -67,7 +69,8 @@ def _tell_model(id: str, context: CommandContext) -> None:
 
 
 async def undo(typed: str, context: CommandContext) -> None:
-    fact: Fact = context.session.memory.undo(typed)
+    memory = context.session.memory
+    fact = bring_back(memory, typed, memory.facts())
     context.ui.show(Notice("Remembered again: {fact}", {"fact": fact.content}))
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from codeagent.commands.base import CommandContext
+from codeagent.commands.facts.gone import returnable
 from codeagent.core.events import Notice
 from codeagent.core.tokens import estimate_tokens
 from codeagent.core.ui import Table
@@ -17,10 +18,25 @@ PAGE = 40
 
 
 async def list_(typed: str, context: CommandContext) -> None:
+    word, _, page = typed.partition(" ")
+    if word == "forgotten" and (not page or page.isdecimal()):
+        await forgotten(page, context)
+        return
     if typed and not typed.isdecimal():
         await search(typed, context)
         return
     _page(context.session.memory.facts(), int(typed or 1), "/memory list", context)
+
+
+async def forgotten(typed: str, context: CommandContext) -> None:
+    """What can be brought back, the newest loss first."""
+    memory = context.session.memory
+    gone = returnable(memory.forgotten(), memory.facts())
+    if not gone:
+        context.ui.show(Notice("Nothing that was forgotten can be brought back here."))
+        return
+    _page(gone, int(typed) if typed.isdecimal() else 1, "/memory list forgotten", context)
+    context.ui.show(Notice("/memory undo <id> brings one back."))
 
 
 async def search(typed: str, context: CommandContext) -> None:
@@ -81,7 +97,7 @@ async def stats(typed: str, context: CommandContext) -> None:
     rows = (
         ("facts", f"{len(facts):,} ({scopes['project']} of this project, {scopes['global']} global)"),
         ("types", ", ".join(f"{count} {name}" for name, count in types.most_common())),
-        ("forgotten", f"{len(memory.forgotten()):,}, can be brought back"),
+        ("forgotten", f"{len(returnable(memory.forgotten(), facts)):,}, can be brought back"),
         ("file", f"{memory.place} ({size:,} bytes)"),
         ("in context", _share(len(held), "fact", sum(estimate_tokens(item.content) for item in held), budget.facts)),
         ("task memory", f"{estimate_tokens(memory.task.load()):,} tokens, {memory.task.folder}"),

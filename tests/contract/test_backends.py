@@ -191,6 +191,37 @@ def test_a_second_damaged_file_does_not_overwrite_the_first(place: Place) -> Non
     assert place.damaged() == [f"{place.file.name}.damaged-{number}" for number in (1, 2)]
 
 
+@pytest.mark.parametrize("first", ["load", "update"])
+def test_a_damaged_backup_is_set_aside_with_its_file(place: Place, first: str) -> None:
+    store = place.open()
+    store.update(lambda facts: [DATABASE])
+    store.update(lambda facts: [*facts, PNPM])
+    backup = place.file.with_name(place.file.name + ".bak")
+    for path in (place.file, backup):
+        path.write_bytes(b"damage")
+    again = place.open()
+    if first == "update":
+        again.update(lambda facts: list(facts))
+    assert again.load() == ()
+    (notice,) = again.notices()
+    asides = [path.with_name(path.name + ".damaged-1") for path in (place.file, backup)]
+    assert notice.arguments == dict(zip(("aside", "backup"), map(str, asides), strict=True))
+    assert [path.read_bytes() for path in asides] == [b"damage"] * 2
+    again.update(lambda facts: [PNPM])
+    saved = place.file.read_bytes()
+    again.update(lambda facts: [*facts, GONE])
+    assert (backup.read_bytes(), place.open().load()) == (saved, (PNPM, GONE))
+
+
+def test_where_there_is_no_backup_none_is_said_to_be_used(place: Place) -> None:
+    place.open().update(lambda facts: [DATABASE])
+    place.file.write_bytes(b"damage")
+    store = place.open()
+    assert store.load() == ()
+    (notice,) = store.notices()
+    assert "No backup can be used" in str(notice)
+
+
 def test_a_newer_file_is_neither_read_nor_touched(place: Place) -> None:
     store = place.open()
     store.update(lambda facts: [PNPM])

@@ -24,7 +24,7 @@ class FileBackend(ABC, Generic[D]):
     """A backend over one file, which may be a symbolic link.
 
     A change takes the lock, reads the file anew, keeps it as `.bak`, and writes. A file that cannot be understood is
-    set aside, and its backup takes its place.
+    set aside, and its backup takes its place; a damaged backup goes aside too.
     """
 
     companions: tuple[str, ...] = ()
@@ -137,11 +137,20 @@ class FileBackend(ABC, Generic[D]):
         try:
             return self._current()
         except ValueError:
-            aside = self._free_name()
-            for ending in ("", *self.companions):
-                with contextlib.suppress(FileNotFoundError):
-                    self.path.with_name(self.path.name + ending).rename(aside.with_name(aside.name + ending))
-        held = self._from_backup()
+            aside = self._set_aside(self.path)
+        try:
+            found = self.backup.exists()
+            held = self.read(self.backup)
+        except ValueError:
+            return self._without_both(aside)
+        except (StoreError, OSError):
+            found, held = False, self.nothing()
+        if not found:
+            self._notice(
+                "The memory file was damaged: it was set aside as {aside}. No backup can be used: no facts are left.",
+                aside=str(aside),
+            )
+            return held
         if self.facts(held):
             put(self.path, self.backup.read_bytes())
         count = sum(fact.forgotten is None for fact in self.facts(held))
@@ -153,22 +162,41 @@ class FileBackend(ABC, Generic[D]):
         )
         return held
 
+    def _without_both(self, aside: Path) -> D:
+        """The backup is damaged too: it goes aside as the file did, and memory begins anew."""
+        self._notice(
+            "The memory file and its backup were damaged: they were set aside as {aside} and {backup}. "
+            "No facts are left.",
+            aside=str(aside),
+            backup=str(self._set_aside(self.backup)),
+        )
+        return self.nothing()
+
+    def _set_aside(self, path: Path) -> Path:
+        """Give the file, and what belongs to it, a name that is free."""
+        aside = _free_name(path)
+        for ending in ("", *self.companions):
+            with contextlib.suppress(FileNotFoundError):
+                path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+        return aside
+
     def _from_backup(self) -> D:
         try:
             return self.read(self.backup)
         except (ValueError, StoreError, OSError):
             return self.nothing()
 
-    def _free_name(self) -> Path:
-        number = 1
-        while (aside := self.path.with_name(f"{self.path.name}.damaged-{number}")).exists():
-            number += 1
-        return aside
-
     def _notice(self, message: str, level: Literal["warning", "error"] = "warning", **arguments: object) -> None:
         notice = Notice(message, arguments, level)
         if str(notice) not in self._told:
             self._notices[str(notice)] = notice
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    return aside
 
 
 def put(path: Path, data: bytes) -> None:

@@ -49,6 +49,7 @@ class Calibration:
         self._path = path
         self._factors: dict[str, Factor] | None = None
         self._learned: set[str] = set()
+        self._damaged = False
 
     def factor(self, place: str) -> Factor:
         """Of an endpoint and model."""
@@ -65,20 +66,25 @@ class Calibration:
             self._learned.add(place)
 
     def save(self) -> None:
-        """Write what was learned here; blocks. What cannot be written is learned again."""
-        if not self._learned or self._factors is None:
+        """Write what was learned here, or in the place of a damaged file; blocks. What cannot be written is learned
+        again."""
+        if self._factors is None or not (self._learned or self._damaged):
             return
         with suppress(OSError, StoreError):
             make_private(self._path.parent)
             with locked(self._path.with_name(self._path.name + ".lock")):
                 put(self._path, _to_json({**self._read(), **{place: self._factors[place] for place in self._learned}}))
             self._learned.clear()
+            self._damaged = False
 
     def _read(self) -> dict[str, Factor]:
         """Whatever is not a factor is passed over: it can be learned again."""
         try:
             form = json.loads(self._path.read_bytes())
-        except (OSError, ValueError, RecursionError):
+        except OSError:
+            return {}
+        except (ValueError, RecursionError):
+            self._damaged = True
             return {}
         factors = form.get("factors") if isinstance(form, dict) else None
         found = {place: _factor(value) for place, value in factors.items()} if isinstance(factors, dict) else {}
@@ -97,14 +103,7 @@ def _count(value: object) -> float | None:
 
 
 def _to_json(factors: Mapping[str, Factor]) -> bytes:
-    rows = {
-        place: {
-            "factor": round(factor.value, 4),
-            "reported": round(factor.reported),
-            "estimated": round(factor.estimated),
-        }
-        for place, factor in sorted(factors.items())
-    }
+    rows = {place: _row(factor) for place, factor in sorted(factors.items())}
     return json.dumps({"version": 1, "factors": rows}, ensure_ascii=False, indent=1).encode("utf-8", "replace") + b"\n"
 
 

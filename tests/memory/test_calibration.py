@@ -126,6 +126,15 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, content: bytes) -> No
     assert Calibration(path).factor("m") == calibration.factor("m")
 
 
+def test_a_damaged_file_is_replaced_though_nothing_was_learned(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    path.write_bytes(b"{")
+    calibration = Calibration(path)
+    calibration.factor(HERE)
+    calibration.save()
+    assert json.loads(path.read_bytes()) == {"version": 1, "factors": {}}
+
+
 def test_what_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     calibration = Calibration(tmp_path / "home" / "calibration.json")

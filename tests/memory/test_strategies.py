@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,21 @@ async def test_importance_leaves_out_small_talk_before_rules() -> None:
     assert "我对花生过敏，必须记住 1 点" in texts
     assert "What may I eat?" in texts
     assert sum(text.startswith("谢谢") for text in texts) < 8
+
+
+async def test_importance_leaves_a_reply_between_two_messages_of_the_user() -> None:
+    talk = Talk()
+    for number in range(12):
+        call = ToolCall(f"c{number}", "shell")
+        talk.user(f"You must remember rule {number}: always use port 543{number}.").assistant("", call)
+        talk.tool(call.id, "fine " * 200).assistant(f"Noted as number {number}.")
+    proposal = await compact("importance", talk)
+    assert proposal is not None
+    kept = [entry for entry in talk.entries if entry.id not in proposal.left]
+    users = [isinstance(entry.message, UserMessage) for entry in kept]
+    assert sum(users) > 6
+    assert not any(one and other for one, other in pairwise(users))
+    assert sum(entry.tokens for entry in kept) <= 1_875
 
 
 @pytest.mark.parametrize("name", DROPPING)

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from codeagent.memory.importance import importance
 from codeagent.memory.rungs.base import Parts, Rung, Strategy
 from codeagent.memory.strategies._dropping import Dropping
-from codeagent.memory.working import Group, WorkingMemory
+from codeagent.memory.working import Group, WorkingMemory, is_user
 
 
 def choose(groups: Sequence[Group], memory: WorkingMemory, held: Collection[int]) -> Sequence[int]:
     """What fits once the groups of least weight have gone, of equals the older first."""
     weights = _weights(groups)
-    over = sum(map(memory.size, groups)) - memory.budget
-    gone = set()
-    for place in sorted(range(len(groups)), key=weights.__getitem__):
-        if over <= 0:
+    sizes = [memory.size(group) for group in groups]
+    over = sum(sizes) - memory.budget
+    gone: set[int] = set()
+    for place in sorted(set(range(len(groups))) - set(held), key=lambda place: (weights[place], place)):
+        if over <= 0 and over + sum(sizes[bridge] for bridge in _bridges(groups, gone, sizes)) <= 0:
             break
-        if place not in held:
-            gone.add(place)
-            over -= memory.size(groups[place])
+        gone.add(place)
+        over -= sizes[place]
+    gone -= _bridges(groups, gone, sizes)
     return [place for place in range(len(groups)) if place not in gone]
+
+
+def _bridges(groups: Sequence[Group], gone: Collection[int], sizes: Sequence[int]) -> set[int]:
+    """Of what has gone between two messages of the user, the smallest that keeps them from standing side by side."""
+    bridges: set[int] = set()
+    stay = [place for place in range(len(groups)) if place not in gone]
+    for one, other in pairwise(stay):
+        between = [place for place in range(one + 1, other) if not is_user(groups[place])]
+        if between and is_user(groups[one]) and is_user(groups[other]):
+            bridges.add(min(between, key=sizes.__getitem__))
+    return bridges
 
 
 def _weights(groups: Sequence[Group]) -> list[float]:

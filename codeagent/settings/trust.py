@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from codeagent.core.errors import StoreError
 from codeagent.core.paths import Home, Project
+from codeagent.core.private import make_private
 from codeagent.workspace import read_regular
 
 PROJECT_FILES = ("config.toml", "config.local.toml")
@@ -99,7 +100,7 @@ def write_private(path: Path, content: bytes) -> None:
         StoreError: it cannot be written.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         target = path.resolve()
         handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:

@@ -187,6 +187,12 @@ def test_trust_holds_for_one_folder_and_is_private(place: Place, tmp_path: Path)
     assert stat.S_IMODE(place.home.root.stat().st_mode) == 0o700
 
 
+def test_every_folder_made_for_trust_is_private(place: Place, tmp_path: Path) -> None:
+    home = Home(tmp_path / "outer" / "inner")
+    Trust(home).grant(place.project)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (home.root, home.root.parent)] == [0o700, 0o700]
+
+
 @pytest.mark.parametrize("damage", ["", "[]", "{", '{"folders": 5}', "\x00"])
 def test_a_damaged_trust_file_grants_nothing(place: Place, damage: str) -> None:
     place.team(GUARDED)

@@ -19,6 +19,7 @@ NESTED = 4
 _READ = 4 * CHARACTERS
 """Bytes of one file at most; more could never be shown."""
 _CUT = "[The rest of this file is left out here; read it with read_file when it matters.]"
+_OUT = "[This file is left out here; read it with read_file before you work on what it is about.]"
 _FOREIGN = {"node_modules", "site-packages", "vendor", "third_party", "venv", ".venv", ".git", ".codeagent", FOLDER}
 """Folders whose instructions are not the team's."""
 _JOINED = "Instructions from the team for the files below this folder. They are binding there."
@@ -78,14 +79,14 @@ class ProjectMemoryLoader:
         """
         new = [folder for folder in self._way(path) if folder not in self._joined]
         self._joined.update(dict.fromkeys(new))
-        files = [file for folder in new for file in _files(folder)]
+        files = [file for folder in new for file in self._files(folder)]
         layers = [list(self._with_imports(file, self._read_in, False, depth=0)) for file in files]
         texts = [text for layer in self._fit(layers, CHARACTERS // NESTED, self._tokens // NESTED) for text in layer]
         return "\n\n".join([_JOINED, *(self._show(text) for text in texts)]) if texts else ""
 
     def shown(self) -> list[tuple[str, int]]:
-        """(name, tokens) of every file that the section holds, read anew."""
-        return [(self._name(text.path), self._estimate(text.text)) for text in self._shown()]
+        """(name, tokens) of every file of which the section holds something, read anew."""
+        return [(self._name(text.path), self._estimate(text.text)) for text in self._shown() if text.text]
 
     def notices(self) -> tuple[Notice, ...]:
         """What has become known since the last call."""
@@ -100,12 +101,34 @@ class ProjectMemoryLoader:
 
     def _layers(self) -> Iterator[tuple[Path, bool]]:
         """(file, whether it is the user's own) from the most general to the most specific; files that exist."""
-        if self._home.instructions.is_file():
+        if self._is_file(self._home.instructions):
             yield self._home.instructions, True
         top, cwd = self._project.top, self._project.cwd
         folders = [folder for folder in (cwd, *cwd.parents) if folder == top or top in folder.parents]
         for folder in (*reversed(folders), *sorted(self._joined)):
-            yield from ((path, False) for path in _files(folder))
+            yield from ((path, False) for path in self._files(folder))
+
+    def _files(self, folder: Path) -> list[Path]:
+        """The instruction files of one folder, the most specific last."""
+        places = (
+            (folder / "CODEAGENT.md", folder / "AGENTS.md"),
+            (folder / FOLDER / "CODEAGENT.md", folder / ".codeagent" / "CODEAGENT.md"),
+            (folder / "CODEAGENT.local.md",),
+        )
+        found = [next(filter(self._is_file, names), None) for names in places]
+        return [path for path in found if path is not None]
+
+    def _is_file(self, path: Path) -> bool:
+        """Whether there is such a file; what has its name and is none is told."""
+        if path.is_file():
+            return True
+        if path.is_dir():
+            self._tell("{path} is a folder, not a file: no instructions are read from it.", path=path)
+        elif path.is_symlink() and not path.exists():
+            self._tell("{path} is a link that leads nowhere: no instructions are read from it.", path=path)
+        elif path.exists():
+            self._tell("{path} is not a regular file: no instructions are read from it.", path=path)
+        return False
 
     def _way(self, path: Path) -> list[Path]:
         """The folders below the working folder that lead to `path`, outermost first; none through foreign code."""
@@ -158,12 +181,13 @@ class ProjectMemoryLoader:
             kept: list[_Text] = []
             for text in layer:
                 cut = self._cut(text, characters, tokens)
-                if not (cut.whole and text.whole):
+                if not cut.text:
+                    self._tell("{path} does not fit into the prompt: it is left out.", path=text.path)
+                elif not cut.whole:
                     self._tell("{path} does not fit into the prompt whole: the end is left out.", path=text.path)
-                if cut.text:
-                    characters -= len(cut.text)
-                    tokens -= self._estimate(cut.text)
-                    kept.append(cut)
+                characters -= len(cut.text)
+                tokens -= self._estimate(cut.text) if cut.text else 0
+                kept.append(cut)
             fitted.append(kept)
         return fitted[::-1]
 
@@ -183,8 +207,8 @@ class ProjectMemoryLoader:
         return _Text(text.path, "\n".join(lines[:kept]).rstrip("\n"), whole=False)
 
     def _show(self, text: _Text) -> str:
-        note = "" if text.whole else f"\n{_CUT}"
-        return f'<instructions path="{self._name(text.path)}">\n{text.text}{note}\n</instructions>'
+        said = text.text if text.whole else f"{text.text}\n{_CUT}" if text.text else _OUT
+        return f'<instructions path="{self._name(text.path)}">\n{said}\n</instructions>'
 
     def _name(self, path: Path) -> str:
         top = self._project.top
@@ -195,13 +219,3 @@ class ProjectMemoryLoader:
         if str(notice) not in self._told:
             self._told.add(str(notice))
             self._notices.append(notice)
-
-
-def _files(folder: Path) -> list[Path]:
-    """The instruction files of one folder, the most specific last."""
-    own, hidden = folder / "CODEAGENT.md", folder / FOLDER / "CODEAGENT.md"
-    if not hidden.is_file():
-        hidden = folder / ".codeagent" / "CODEAGENT.md"
-    if not own.is_file():
-        own = folder / "AGENTS.md"
-    return [path for path in (own, hidden, folder / "CODEAGENT.local.md") if path.is_file()]

@@ -207,6 +207,37 @@ def test_beyond_the_budget_the_most_general_loses_first_and_at_a_line(world: Wor
     assert len(loader.notices()) == 1
 
 
+def test_what_does_not_fit_at_all_leaves_a_note_and_is_told(world: World) -> None:
+    world.write("home/.code-agent-cli/CODEAGENT.md", "user")
+    long = world.write("repo/CODEAGENT.md", "one line " * 3_000)
+    loader = world.loader()
+    notes = dict(shown(loader))
+    assert notes["CODEAGENT.md"].startswith("[This file is left out here; read it with read_file")
+    assert [text for name, text in notes.items() if name != "CODEAGENT.md"] == ["user"]
+    assert [str(notice) for notice in loader.notices()] == [f"{long} does not fit into the prompt: it is left out."]
+    assert len(loader.shown()) == 1
+
+
+def test_a_layer_for_which_no_room_is_left_leaves_a_note(world: World) -> None:
+    user = world.write("home/.code-agent-cli/CODEAGENT.md", "user\n" * 10)
+    world.write("repo/CODEAGENT.md", "x" * 99 + "\n" + "y" * (CHARACTERS - 100))
+    assert "left out here" in dict(shown(world.loader()))[user.as_posix()]
+
+
+@pytest.mark.parametrize("name", ["CODEAGENT.md", "AGENTS.md"])
+def test_a_folder_or_a_dangling_link_in_the_place_of_a_file_is_told_once(world: World, name: str) -> None:
+    (world.top / name).mkdir()
+    (world.top / "api").mkdir()
+    (world.top / "api" / name).symlink_to("gone.md")
+    loader = world.loader()
+    assert (loader.section(), loader.section(), loader.touched(world.top / "api")) == (None, None, "")
+    loader.section()
+    assert [str(notice) for notice in loader.notices()] == [
+        f"{world.top / name} is a folder, not a file: no instructions are read from it.",
+        f"{world.top / 'api' / name} is a link that leads nowhere: no instructions are read from it.",
+    ]
+
+
 def test_one_huge_file_is_cut_and_says_so(world: World) -> None:
     world.write("repo/CODEAGENT.md", "行\n" * 1_000_000)
     loader = world.loader(tokens=10**9)

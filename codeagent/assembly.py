@@ -198,7 +198,7 @@ class Assembly:
         return MemoryManager(
             self._facts(),
             self._retriever(connection.embedder),
-            self._loader(budget),
+            self._loader(budget, history),
             ConversationHistoryCompactor(
                 _summarizer(connection, history),
                 self.estimate,
@@ -237,7 +237,7 @@ class Assembly:
             )
         return LongTermMemory(kind.open(self._home.facts), self._project.id, _now)
 
-    def _loader(self, budget: ContextBudget) -> ProjectMemoryLoader:
+    def _loader(self, budget: ContextBudget, history: History) -> ProjectMemoryLoader:
         return ProjectMemoryLoader(
             self._home,
             self._project,
@@ -245,6 +245,7 @@ class Assembly:
             tokens=budget.static,
             estimate=self._tokens,
             trusted=Trust(self._home).state(self._project) == "trusted",
+            stands=lambda text: any(text in entry.message.text for entry in history.entries),
         )
 
     def _prompt(self, memory: MemoryManager, bench: Workbench, said: str) -> Prompt:

@@ -47,14 +47,19 @@ class ProjectMemoryLoader:
         tokens: int,
         estimate: Callable[[str], int],
         trusted: bool = False,
+        stands: Callable[[str], bool] = lambda text: False,
     ) -> None:
-        """`tokens` bounds the section, `user_home` is what `~` stands for, `trusted` allows imports from anywhere."""
+        """`tokens` bounds the section, `user_home` is what `~` stands for, `trusted` allows imports from anywhere.
+
+        `stands` answers whether the conversation holds a text already, as one that goes on may.
+        """
         self._home = home
         self._project = project
         self._user_home = user_home
         self._tokens = tokens
         self._estimate = estimate
         self._trusted = trusted
+        self._stands = stands
         self._notices: list[Notice] = []
         self._told: set[str] = set()
         self._read_in: set[Path] = set()
@@ -73,7 +78,8 @@ class ProjectMemoryLoader:
         return Section("project_context", body, "Project context", order=200)
 
     def touched(self, path: Path) -> str:
-        """Instructions of the folders between the working folder and `path`, for the message at hand; each once.
+        """Instructions of the folders between the working folder and `path`, for the message at hand; each once,
+        and none that the conversation holds word for word.
 
         From then on they are layers like the others.
         """
@@ -82,7 +88,8 @@ class ProjectMemoryLoader:
         files = [file for folder in new for file in self._files(folder)]
         layers = [list(self._with_imports(file, self._read_in, False, depth=0)) for file in files]
         texts = [text for layer in self._fit(layers, CHARACTERS // NESTED, self._tokens // NESTED) for text in layer]
-        return "\n\n".join([_JOINED, *(self._show(text) for text in texts)]) if texts else ""
+        new_to_it = [said for text in texts if not self._stands(said := self._show(text))]
+        return "\n\n".join([_JOINED, *new_to_it]) if new_to_it else ""
 
     def shown(self) -> list[tuple[str, int]]:
         """(name, tokens) of every file of which the section holds something, read anew."""

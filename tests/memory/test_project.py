@@ -26,10 +26,20 @@ class World:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
-    def loader(self, cwd: str = "repo", *, tokens: int = 16_000, trusted: bool = False) -> ProjectMemoryLoader:
+    def loader(
+        self, cwd: str = "repo", *, tokens: int = 16_000, trusted: bool = False, said: str = ""
+    ) -> ProjectMemoryLoader:
         project = Project(self.root / cwd, self.top, self.top)
         home, user_home = Home(self.root / "home" / ".code-agent-cli"), self.root / "home"
-        return ProjectMemoryLoader(home, project, user_home, tokens=tokens, estimate=estimate_tokens, trusted=trusted)
+        return ProjectMemoryLoader(
+            home,
+            project,
+            user_home,
+            tokens=tokens,
+            estimate=estimate_tokens,
+            trusted=trusted,
+            stands=lambda text: text in said,
+        )
 
     def shown(self, cwd: str = "repo", *, trusted: bool = False) -> list[tuple[str, str]]:
         """(path, text) of what the section holds."""
@@ -300,6 +310,17 @@ def test_what_has_joined_is_a_layer_from_the_next_safe_point_on(world: World) ->
     assert [name for name, _ in loader.shown()] == ["CODEAGENT.md", "api/CODEAGENT.md"]
     nested.write_text("api, changed", encoding="utf-8")
     assert (joined(loader, nested), shown(loader)[1]) == ([], ("api/CODEAGENT.md", "api, changed"))
+
+
+def test_what_the_conversation_holds_is_not_sent_again_unless_it_has_changed(world: World) -> None:
+    nested = world.write("repo/api/CODEAGENT.md", "api")
+    deeper = world.write("repo/api/v2/CODEAGENT.md", "v2")
+    said = world.loader().touched(deeper)
+    again = world.loader(said=said)
+    assert again.touched(deeper) == ""
+    assert shown(again) == [("api/CODEAGENT.md", "api"), ("api/v2/CODEAGENT.md", "v2")]
+    nested.write_text("api, changed", encoding="utf-8")
+    assert joined(world.loader(said=said), deeper) == [("api/CODEAGENT.md", "api, changed")]
 
 
 def test_what_is_imported_already_does_not_join_again(world: World) -> None:

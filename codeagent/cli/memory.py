@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections import Counter
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from codeagent.cli.finding import find
 from codeagent.cli.flags import Json
 from codeagent.cli.output import say, say_json, say_raw, table, tell
+from codeagent.commands.facts.gone import bring_back, hidden_copy, returnable
 from codeagent.core.errors import ConfigError, StoreError
 from codeagent.core.plugins import discover
+from codeagent.core.ports import Saved
 from codeagent.memory import backends
-from codeagent.memory.bm25 import Bm25Retriever
 from codeagent.memory.document import Document, from_bytes, to_bytes
 from codeagent.memory.entry import Fact, Scope, Source, checked_type, fact_to_json
 from codeagent.memory.long_term import LongTermMemory
-from codeagent.memory.retriever import KeywordRetriever
 from codeagent.options import Options
-from codeagent.settings import load_settings
-from codeagent.settings.schema import MemorySettings
+from codeagent.settings import Loaded, load_settings
 from codeagent.settings.trust import write_private
-from codeagent.text.segment import Segmenter
 from codeagent.workspace import find_project
 
 app = typer.Typer(help="Long-term memory.", no_args_is_help=True, rich_markup_mode=None)
@@ -41,9 +43,8 @@ def list_(ctx: typer.Context, json: Json = False) -> None:
 def search(ctx: typer.Context, query: Annotated[list[str], typer.Argument()], json: Json = False) -> None:
     """Facts that match, best first."""
     options: Options = ctx.obj
-    kind = KeywordRetriever if _settings(options).retriever == "keyword" else Bm25Retriever
-    hits = kind(Segmenter(options.home.cache).words, _now).search(" ".join(query), _open(options).visible(), top=None)
-    _show([hit.fact for hit in hits], json)
+    facts = _open(options).visible()
+    _show(asyncio.run(find(options, _load(options), " ".join(query), facts)), json)
 
 
 @app.command()
@@ -53,15 +54,23 @@ def add(
     everywhere: Annotated[bool, typer.Option("--global", help="For every project, not this one alone.")] = False,
     type: Annotated[str | None, typer.Option("--type", help="fact, preference, rule or personal_info.")] = None,
     key: Annotated[str | None, typer.Option("--key", help="Replaces what has the same key.")] = None,
+    json: Json = False,
 ) -> None:
     """Remember something, as /save does."""
     content = " ".join(fact)
     source = Source(by="user", quote=content)
     scope: Scope = "global" if everywhere else "project"
-    saved = _open(ctx.obj).save(content, scope=scope, type=checked_type(type) if type else None, key=key, source=source)
-    if saved.state == "refused":
-        raise StoreError("{reason}", reason=saved.message)
-    say(f"{saved.message}  [{saved.id}]")
+    memory = _open(ctx.obj)
+    _saved(memory.save(content, scope=scope, type=checked_type(type) if type else None, key=key, source=source), json)
+
+
+@app.command()
+def edit(
+    ctx: typer.Context, id: Id, text: Annotated[list[str], typer.Argument(help="What it says now.")], json: Json = False
+) -> None:
+    """Give a fact another text; show tells the old one."""
+    content = " ".join(text)
+    _saved(_open(ctx.obj).edit(id, content, Source(by="user", quote=content)), json)
 
 
 @app.command()
@@ -79,18 +88,68 @@ def show(ctx: typer.Context, id: Id, json: Json = False) -> None:
 
 
 @app.command()
-def rm(ctx: typer.Context, id: Id) -> None:
+def rm(ctx: typer.Context, id: Id, json: Json = False) -> None:
     """Forget a fact; undo brings it back."""
-    fact = _open(ctx.obj).forget(id)
-    tell(f"Forgotten: {fact.content}")
+    memory = _open(ctx.obj)
+    fact = memory.forget(id)
+    copy = hidden_copy(fact, memory.visible())
+    if json:
+        say_json(fact_to_json(fact))
+    else:
+        tell(f"Forgotten: {fact.content}")
+    if copy:
+        tell(copy)
+
+
+@app.command()
+def forget(ctx: typer.Context, id: Id, json: Json = False) -> None:
+    """The same as rm."""
+    rm(ctx, id, json)
 
 
 @app.command()
 def undo(
-    ctx: typer.Context, id: Annotated[str, typer.Argument(metavar="[ID]", help="By default the newest loss.")] = ""
+    ctx: typer.Context,
+    id: Annotated[str, typer.Argument(metavar="[ID]", help="By default the newest loss that can come back.")] = "",
+    json: Json = False,
 ) -> None:
     """Bring a forgotten fact back."""
-    tell(f"Remembered again: {_open(ctx.obj).undo(id).content}")
+    memory = _open(ctx.obj)
+    fact = bring_back(memory, id, memory.visible())
+    if json:
+        say_json(fact_to_json(fact))
+    else:
+        tell(f"Remembered again: {fact.content}")
+
+
+@app.command()
+def forgotten(ctx: typer.Context, json: Json = False) -> None:
+    """What undo can bring back, the newest loss first."""
+    memory = _open(ctx.obj)
+    _show(
+        returnable(memory.forgotten(), memory.visible()), json, none="Nothing that was forgotten can be brought back."
+    )
+
+
+@app.command()
+def stats(ctx: typer.Context, json: Json = False) -> None:
+    """How many facts there are, of which kinds, and the file that holds them."""
+    memory = _open(ctx.obj)
+    facts = memory.visible()
+    size = memory.path.stat().st_size if memory.path.exists() else 0
+    form = {
+        "facts": len(facts),
+        "scopes": dict(Counter(fact.scope for fact in facts)),
+        "types": dict(Counter(fact.type for fact in facts)),
+        "forgotten": len(returnable(memory.forgotten(), facts)),
+        "all_projects": sum(fact.forgotten is None for fact in memory.all()),
+        "file": str(memory.path),
+        "bytes": size,
+    }
+    if json:
+        say_json(form)
+    else:
+        table([(name.replace("_", " "), _cell(value)) for name, value in form.items()])
 
 
 @app.command()
@@ -110,7 +169,11 @@ def export(
 
 
 @app.command("import")
-def import_(ctx: typer.Context, file: Annotated[str, typer.Argument(help="What export wrote; - reads it.")]) -> None:
+def import_(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(help="What export wrote; - reads it.")],
+    json: Json = False,
+) -> None:
     """Take over facts that are not there yet."""
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
@@ -120,13 +183,20 @@ def import_(ctx: typer.Context, file: Annotated[str, typer.Argument(help="What e
     except ValueError as error:
         raise StoreError("{file} holds no facts: {reason}.", file=file, reason=error) from error
     merged = _open(ctx.obj).merge(document.facts)
+    if json:
+        say_json(asdict(merged))
+        return
     tell(f"Took over {merged.added} facts; {merged.known} were there already, {merged.refused} are not kept.")
 
 
-def _settings(options: Options) -> MemorySettings:
-    project = find_project(options.cwd)
+def _load(options: Options) -> Loaded:
+    project = None if options.safe_mode else find_project(options.cwd)
     flags = options.flags()
-    return load_settings(flags, options.environ, options.home, None if options.safe_mode else project).settings.memory
+    if options.provider is not None:
+        from codeagent.endpoints import named_flags
+
+        flags = named_flags(options.provider, flags, options.environ)
+    return load_settings(flags, options.environ, options.home, project)
 
 
 def _open(options: Options, backend: str = "") -> LongTermMemory:
@@ -136,7 +206,7 @@ def _open(options: Options, backend: str = "") -> LongTermMemory:
         StoreError: they cannot be read.
     """
     kinds = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
-    name = backend or _settings(options).backend
+    name = backend or _load(options).settings.memory.backend
     kind = kinds.get(name)
     if kind is None:
         raise ConfigError("There is no memory backend {name}.", name=name, hint=f"Known: {', '.join(kinds)}")
@@ -153,10 +223,23 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _show(facts: list[Fact], json: bool) -> None:
+def _saved(saved: Saved, json: bool) -> None:
+    if saved.state == "refused":
+        raise StoreError("{reason}", reason=saved.message)
+    if json:
+        say_json(asdict(saved))
+    else:
+        say(f"{saved.message}  [{saved.id}]")
+
+
+def _cell(value: object) -> str:
+    return ", ".join(f"{count} {name}" for name, count in value.items()) if isinstance(value, dict) else str(value)
+
+
+def _show(facts: list[Fact], json: bool, none: str = "Nothing is remembered that fits here.") -> None:
     if json:
         say_json([fact_to_json(fact) for fact in facts])
     elif facts:
         table([(fact.id, fact.scope, fact.type, fact.content) for fact in facts], paged=True)
     else:
-        tell("Nothing is remembered that fits here.")
+        tell(none)

@@ -12,6 +12,7 @@ import pytest
 
 from codeagent.core.paths import Home
 from tests.cli.conftest import ROOT, Cli, Said
+from tests.server.endpoint import JSON, Response, ScriptedEndpoint
 
 
 def facts(cli: Cli) -> list[tuple[str, str]]:
@@ -82,6 +83,73 @@ def test_a_fact_comes_back(cli: Cli) -> None:
     assert facts(cli) == []
     assert cli("memory", "undo") == Said(0, "", "Remembered again: one\n")
     assert cli("memory", "list", "--json").json == before
+
+
+def test_each_change_can_answer_as_json(cli: Cli, tmp_path: Path) -> None:
+    saved = cli("memory", "add", "one", "--json").json
+    assert (saved["state"], saved["message"]) == ("saved", "Remembered for this project: one")
+    assert cli("memory", "edit", saved["id"], "two", "words", "--json").json["state"] == "replaced"
+    assert facts(cli) == [("project", "two words")]
+    for verb in ("rm", "forget"):
+        assert cli("memory", verb, saved["id"], "--json").json["content"] == "two words"
+        assert [fact["id"] for fact in cli("memory", "forgotten", "--json").json] == [saved["id"]]
+        assert cli("memory", "undo", "--json").json["content"] == "two words"
+    copy = tmp_path / "facts.json"
+    cli("memory", "export", str(copy))
+    assert cli("memory", "import", str(copy), "--json").json == {"added": 0, "known": 1, "refused": 0}
+
+
+def test_stats_count_what_is_seen(cli: Cli, home: Home) -> None:
+    cli("memory", "add", "one")
+    cli("memory", "add", "--global", "--type", "rule", "two")
+    told = cli("memory", "stats", "--json").json
+    assert (told["facts"], told["scopes"], told["types"]) == (2, {"project": 1, "global": 1}, {"fact": 1, "rule": 1})
+    assert (told["file"], told["bytes"]) == (str(home.facts), home.facts.stat().st_size)
+    assert "scopes        1 project, 1 global" in cli("memory", "stats").out.splitlines()
+
+
+def test_undo_takes_the_newest_loss_that_can_come_back(cli: Cli) -> None:
+    for word in ("one", "two"):
+        cli("memory", "forget", cli("memory", "add", word, "--json").json["id"])
+    cli("memory", "add", "two")
+    assert [fact["content"] for fact in cli("memory", "forgotten", "--json").json] == ["one"]
+    assert cli("memory", "undo") == Said(0, "", "Remembered again: one\n")
+    assert cli("memory", "forgotten") == Said(0, "", "Nothing that was forgotten can be brought back.\n")
+
+
+def test_forgetting_a_global_fact_tells_of_the_copy_it_hid(cli: Cli) -> None:
+    copy, everywhere = (cli("memory", "add", "tabs", "--json", *more).json["id"] for more in ((), ("--global",)))
+    told = f"Forgotten: tabs\nThis project has a copy of its own, which stays: {copy}\n"
+    assert cli("memory", "forget", everywhere) == Said(0, "", told)
+
+
+# ---- by meaning ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hybrid(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    named = {"MODEL": "m", "CONTEXT_WINDOW": "8000", "EMBEDDING_MODEL": "e", "MEMORY__RETRIEVER": "hybrid"}
+    for name, value in named.items():
+        monkeypatch.setenv(f"CODEAGENT_{name}", value)
+    cli("memory", "add", "the port is 8080")
+    return cli
+
+
+def test_search_finds_by_meaning_where_hybrid_is_set(hybrid: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = Response((json.dumps({"data": [{"embedding": [1, 0]}]}).encode(),), headers=JSON)
+    with ScriptedEndpoint(routes={"/v1/embeddings": vectors}) as server:
+        monkeypatch.setenv("CODEAGENT_BASE_URL", server.base_url)
+        said = hybrid("memory", "search", "端口", "--json")
+    assert ([fact["content"] for fact in said.json], said.err) == (["the port is 8080"], "")
+    assert sorted(request.json["input"] for request in server.others) == [["the port is 8080"], ["端口"]]
+
+
+def test_without_embeddings_search_goes_by_words_and_says_so(hybrid: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEAGENT_EMBEDDING_MODEL", "openai/e")
+    monkeypatch.setenv("CODEAGENT_BASE_URL", "")
+    said = hybrid("memory", "search", "port", "--json")
+    assert [fact["content"] for fact in said.json] == ["the port is 8080"]
+    assert said.err.startswith("Facts are found by their words alone, there are no embeddings: ")
 
 
 # ---- from one place to another ---------------------------------------------------------------------------------------

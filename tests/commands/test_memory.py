@@ -113,9 +113,9 @@ async def test_undo_takes_the_newest_loss_that_can_come_back(sit: Sit) -> None:
     for id in ids(table):
         await table.type(f"/memory forget {id}")
     await table.type("/save two")
-    assert await contents(table, "/memory list forgotten") == ["one"]
+    assert await contents(table, "/memory forgotten") == ["one"]
     assert await table.told("/memory undo") == ["Remembered again: one"]
-    assert await table.told("/memory list forgotten") == ["Nothing that was forgotten can be brought back here."]
+    assert await table.told("/memory forgotten") == ["Nothing that was forgotten can be brought back here."]
 
 
 async def test_forgetting_a_global_fact_tells_of_the_copy_it_hid(sit: Sit) -> None:

@@ -17,6 +17,7 @@ VERBS: dict[str, Callable[[str, CommandContext], Awaitable[None]]] = {
     "edit": changing.edit,
     "forget": changing.forget,
     "undo": changing.undo,
+    "forgotten": looking.forgotten,
     "injected": looking.injected,
     "stats": looking.stats,
     "suggest": changing.suggest,

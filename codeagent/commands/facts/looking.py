@@ -18,10 +18,6 @@ PAGE = 40
 
 
 async def list_(typed: str, context: CommandContext) -> None:
-    word, _, page = typed.partition(" ")
-    if word == "forgotten" and (not page or page.isdecimal()):
-        await forgotten(page, context)
-        return
     if typed and not typed.isdecimal():
         await search(typed, context)
         return
@@ -35,7 +31,7 @@ async def forgotten(typed: str, context: CommandContext) -> None:
     if not gone:
         context.ui.show(Notice("Nothing that was forgotten can be brought back here."))
         return
-    _page(gone, int(typed) if typed.isdecimal() else 1, "/memory list forgotten", context)
+    _page(gone, int(typed) if typed.isdecimal() else 1, "/memory forgotten", context)
     context.ui.show(Notice("/memory undo <id> brings one back."))
 
 

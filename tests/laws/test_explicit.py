@@ -19,6 +19,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "codeagent"
 WRITERS = {"update", "forget", "undo", "edit", "save", "merge"}
 DOORS = {
     "commands/facts/changing.py",
+    "commands/facts/gone.py",
     "cli/memory.py",
     "tools/builtin/save_memory.py",
     "memory/manager.py",

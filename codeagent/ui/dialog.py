@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from codeagent.ui.screen import Screen
 
 
-class Dialog:
+class Dialog(ABC):
     """What all dialogs share: rows, a line of text, a selection that arrows move, Enter and Escape."""
 
     def __init__(self, *, typing: bool, nothing: object) -> None:
@@ -47,21 +48,21 @@ class Dialog:
 
     # ---- what a dialog says ----------------------------------------------------------------------------------------
 
+    @abstractmethod
     def rows(self, cells: int, most: int) -> list[Row]:
         """The dialog in at most `most` rows, the line of text not counted."""
-        raise NotImplementedError
 
     def prompt(self) -> StyleAndTextTuples:
         return [("class:prompt", "  ❯ ")]
 
     @property
+    @abstractmethod
     def count(self) -> int:
         """How many lines can be selected."""
-        raise NotImplementedError
 
+    @abstractmethod
     def accept(self) -> None:
         """Enter was pressed."""
-        raise NotImplementedError
 
     def dismiss(self) -> None:
         """Escape was pressed."""

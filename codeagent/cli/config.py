@@ -33,10 +33,7 @@ def show(ctx: typer.Context, json: Json = False) -> None:
         return
     home = str(Path.home())
     table(
-        [
-            (key, _text(origin.value), "" if origin.source == "default" else origin.source.replace(home, "~"))
-            for key, origin in loaded.origins.items()
-        ]
+        [(key, _text(origin.value) or "-", origin.source.replace(home, "~")) for key, origin in loaded.origins.items()]
     )
     for notice in loaded.notices:
         tell(str(notice))

@@ -78,7 +78,7 @@ class Dialog(ABC):
         if self.screen is not None:
             self.screen.app.layout.focus(self._line if self.typing else self._list)
 
-    def expand(self) -> None:
+    def expand(self) -> None:  # noqa: B027 - most have nothing to expand
         """Ctrl-O was pressed: show the whole of what there was no room for."""
 
     def leave(self) -> None:

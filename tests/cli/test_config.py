@@ -127,3 +127,7 @@ def test_trusting_a_folder_names_the_hooks_that_will_run(cli: Cli, project: Path
     assert cli("config", "get", "memory.git_commit").out == "true\n"
     (folder / "on_compact").write_text("#!/bin/sh\n", "utf-8")
     assert cli("config", "get", "memory.git_commit").out == "false\n"
+
+
+def test_what_nobody_set_is_shown_as_such(cli: Cli) -> None:
+    assert cli("config", "show").out.splitlines()[1].split() == ["base_url", "-", "default"]

@@ -26,16 +26,24 @@ from codeagent.settings import Loaded, load_settings
 from codeagent.workspace import find_project
 
 
-async def open_desk(options: Options, ui: UI) -> House:
-    """Gather the settings, find the model, open the session that the options ask for.
+def gather(options: Options) -> Loaded:
+    """The settings of a run.
+
+    Raises:
+        ConfigError: they cannot be used.
+    """
+    flags = named_flags(options.provider, options.flags(), options.environ)
+    project = None if options.safe_mode else find_project(options.cwd)
+    return load_settings(flags, options.environ, options.home, project)
+
+
+async def open_desk(options: Options, ui: UI, loaded: Loaded | None = None) -> House:
+    """Gather the settings where they are not handed in, find the model, open the session that the options ask for.
 
     Raises:
         CodeAgentError: settings, endpoint or session cannot be used.
     """
-    project = find_project(options.cwd)
-    flags = named_flags(options.provider, options.flags(), options.environ)
-    loaded = load_settings(flags, options.environ, options.home, None if options.safe_mode else project)
-    house = House(options, project, loaded, ui)
+    house = House(options, find_project(options.cwd), loaded or gather(options), ui)
     await house.open()
     return house
 

@@ -16,7 +16,6 @@ from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.agent.session import Session
 from codeagent.core.entries import Prompt, PromptReason, Usage
-from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
@@ -31,7 +30,7 @@ from codeagent.history.history import History
 from codeagent.history.past import SessionPast
 from codeagent.llm.summarizer import make_summarizer
 from codeagent.llm.transcript import summarize_transcript
-from codeagent.memory import backends, strategies
+from codeagent.memory import strategies
 from codeagent.memory.bm25 import Bm25Retriever
 from codeagent.memory.calibration import Calibration
 from codeagent.memory.compactor import ConversationHistoryCompactor
@@ -43,6 +42,7 @@ from codeagent.memory.hybrid import HybridRetriever
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter
+from codeagent.memory.opening import open_backend
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
 from codeagent.memory.retriever import KeywordRetriever, Retriever
@@ -227,15 +227,8 @@ class Assembly:
         return HybridRetriever(by_words, embedder, vectors, _now, self._notices.append)
 
     def _facts(self) -> LongTermMemory:
-        kinds = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
-        kind = kinds.get(self._settings.memory.backend)
-        if kind is None:
-            raise ConfigError(
-                "There is no memory backend {name}.",
-                name=self._settings.memory.backend,
-                hint=f"Known: {', '.join(kinds)}",
-            )
-        return LongTermMemory(kind.open(self._home.facts), self._project.id, _now)
+        backend = open_backend(self._settings.memory.backend, self._home.facts)
+        return LongTermMemory(backend, self._project.id, _now)
 
     def _loader(self, budget: ContextBudget, history: History) -> ProjectMemoryLoader:
         return ProjectMemoryLoader(

@@ -16,13 +16,12 @@ from codeagent.cli.finding import find
 from codeagent.cli.flags import Json
 from codeagent.cli.output import say, say_json, say_raw, table, tell
 from codeagent.commands.facts.gone import bring_back, hidden_copy, returnable
-from codeagent.core.errors import ConfigError, StoreError
-from codeagent.core.plugins import discover
+from codeagent.core.errors import StoreError
 from codeagent.core.ports import Saved
-from codeagent.memory import backends
 from codeagent.memory.document import Document, from_bytes, to_bytes
 from codeagent.memory.entry import Fact, Scope, Source, checked_type, fact_to_json
 from codeagent.memory.long_term import LongTermMemory
+from codeagent.memory.opening import open_backend
 from codeagent.options import Options
 from codeagent.settings import Loaded, load_settings
 from codeagent.settings.trust import write_private
@@ -205,12 +204,8 @@ def _open(options: Options, backend: str = "") -> LongTermMemory:
     Raises:
         StoreError: they cannot be read.
     """
-    kinds = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
     name = backend or _load(options).settings.memory.backend
-    kind = kinds.get(name)
-    if kind is None:
-        raise ConfigError("There is no memory backend {name}.", name=name, hint=f"Known: {', '.join(kinds)}")
-    memory = LongTermMemory(kind.open(options.home.facts), find_project(options.cwd).id, _now)
+    memory = LongTermMemory(open_backend(name, options.home.facts), find_project(options.cwd).id, _now)
     memory.visible()
     for notice in memory.notices():
         if notice.level == "error":

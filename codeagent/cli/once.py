@@ -12,13 +12,11 @@ import threading
 from collections.abc import AsyncIterator
 from os import fstat
 
-from codeagent.app import House, open_desk
+from codeagent.app import House, gather, open_desk
 from codeagent.cli.output import tell
 from codeagent.core.errors import CodeAgentError, UsageError
 from codeagent.options import Options
-from codeagent.settings import load_settings
 from codeagent.ui.print_mode import HeadlessUI, Stopper, print_failure, print_stopped, run_print
-from codeagent.workspace import find_project
 
 GRACE = 3.0
 """Seconds to wait for the first byte of a pipe when there is a prompt anyway: it may never be written to nor closed."""
@@ -73,18 +71,15 @@ async def _run(options: Options, piped: str) -> int:
         return print_stopped(stopper, options.output, sys.stdout, sys.stderr)
 
 
-def _timeout(options: Options) -> float | None:
-    """Seconds for the whole run, of which opening the session is a part."""
-    project = None if options.safe_mode else find_project(options.cwd)
-    return load_settings(options.flags(), options.environ, options.home, project).settings.timeout
-
-
 async def _converse(options: Options, piped: str, stopper: Stopper) -> int:
     ui = HeadlessUI(sys.stderr)
     try:
-        if (seconds := _timeout(options)) is not None:
+        loaded = gather(options)
+        if (
+            seconds := loaded.settings.timeout
+        ) is not None:  # for the whole run, of which opening the session is a part
             asyncio.get_running_loop().call_later(seconds, stopper.stop, "timeout")
-        desk = await open_desk(options, ui)
+        desk = await open_desk(options, ui, loaded)
     except CodeAgentError as error:
         print_failure(str(error), options.output, sys.stdout)
         raise

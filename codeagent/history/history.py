@@ -102,11 +102,6 @@ class History:
         return self._tokens
 
     @property
-    def fixed_tokens(self) -> int:
-        """Estimate for what stands before the entries: system text and tool schemas."""
-        return self._fixed_tokens
-
-    @property
     def anchor(self) -> Anchor | None:
         """The newest reported usage, as long as the prompt has only grown since."""
         return self._anchor
@@ -283,7 +278,6 @@ class History:
         self._entries: list[Entry] = entries
         self._tokens = sum(entry.tokens for entry in entries)
         system = self._encode(SystemMessage(prompt.system))
-        self._fixed_tokens = self._estimate(system) + self._estimate(prompt.tools)
         self._wire = [system, *(entry.wire for entry in entries)]
         self._open = open_calls(entries)
 

@@ -30,7 +30,7 @@ async def over(world: World, *script: Step, turns: int = 1) -> Session:
     for number in range(turns - 1):
         assert ended(await events(session.run_turn(f"turn {number + 1}"))).reason == "done"
     status = session.status()
-    missing = status.trigger - (status.context_tokens or session.history.fixed_tokens)
+    missing = status.trigger - status.context_tokens
     world.play(say(WORDS * ((missing + 120) * 4 // len(WORDS))), *script)
     assert ended(await events(session.run_turn(f"turn {turns}"))).reason == "done"
     assert status.trigger < session.status().context_tokens < session.model.budget.hard_limit

@@ -10,7 +10,6 @@ from typing import Any
 
 from codeagent.core.messages import encode_json
 
-LANGUAGES = ("en", "zh")
 DELTA = 0.05
 """Seconds between two pieces of what the model says, when one is to follow it."""
 
@@ -56,7 +55,7 @@ class Script:
 
 
 def read_script(language: str, names: Mapping[str, str]) -> Script:
-    """The script in one of `LANGUAGES`; "{name}" becomes what `names` says."""
+    """The script in a language ("en", "zh"); "{name}" becomes what `names` says."""
     text = (Path(__file__).parent / f"{language}.toml").read_text(encoding="utf-8")
     raw = _filled(tomllib.loads(text), names)
     sittings = tuple(Sitting(one["tell"], tuple(map(_scene, one["scene"]))) for one in raw.pop("sitting"))

@@ -7,14 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
-from codeagent.core.ui import Choice, Question
 from codeagent.tools.base import ToolFault
+from codeagent.tools.consent import refused
 from codeagent.tools.paths import short
-
-_CHOICES = (
-    Choice("yes", "Yes, remember it"),
-    Choice("no", "No, and tell the model why", feedback=True),
-)
 
 
 class Params(BaseModel):
@@ -46,15 +41,14 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 
 async def _refused(params: Params, ctx: ToolContext) -> ToolResult | None:
     """None when the person, asked in so many words, says yes."""
-    if not ctx.ui.interactive:
-        reason = "The user did not ask to remember this, and nobody is there to confirm it. It was not saved."
-        return ToolResult(reason, failed=True, denied=True, summary="denied")
-    where = "in every project" if params.scope == "global" else "in this project"
-    answer = await ctx.ui.ask(Question(f"Remember this {where}?", _CHOICES, params.content))
-    if answer.key == "yes":
-        return None
-    reason = f"The user does not want this remembered{': ' + answer.text if answer.text else '.'}"
-    return ToolResult(reason, failed=True, denied=True, summary="denied")
+    return await refused(
+        ctx,
+        f"Remember this {'in every project' if params.scope == 'global' else 'in this project'}?",
+        "Yes, remember it",
+        params.content,
+        alone="The user did not ask to remember this, and nobody is there to confirm it. It was not saved.",
+        no="The user does not want this remembered",
+    )
 
 
 def title(params: Params) -> str:

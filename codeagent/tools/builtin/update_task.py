@@ -7,14 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
-from codeagent.core.ui import Choice, Question
 from codeagent.tools.base import ToolFault
+from codeagent.tools.consent import refused
 from codeagent.tools.paths import short
-
-_CHOICES = (
-    Choice("yes", "Yes, make it a hard constraint"),
-    Choice("no", "No, and tell the model why", feedback=True),
-)
 
 
 class Params(BaseModel):
@@ -39,14 +34,14 @@ async def _refused(params: Params, ctx: ToolContext) -> ToolResult | None:
     """None when the person, asked in so many words and whatever the mode, says yes."""
     if not params.content.strip():
         raise ToolFault("content is empty.", "empty")
-    if not ctx.ui.interactive:
-        reason = "A hard constraint needs the user's yes, and nobody is there to give it. It was not written."
-        return ToolResult(reason, failed=True, denied=True, summary="denied")
-    answer = await ctx.ui.ask(Question("Make this a hard constraint of the project?", _CHOICES, params.content))
-    if answer.key == "yes":
-        return None
-    reason = f"The user does not want this constraint{': ' + answer.text if answer.text else '.'}"
-    return ToolResult(reason, failed=True, denied=True, summary="denied")
+    return await refused(
+        ctx,
+        "Make this a hard constraint of the project?",
+        "Yes, make it a hard constraint",
+        params.content,
+        alone="A hard constraint needs the user's yes, and nobody is there to give it. It was not written.",
+        no="The user does not want this constraint",
+    )
 
 
 def title(params: Params) -> str:

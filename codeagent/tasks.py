@@ -10,6 +10,7 @@ from codeagent.agent.task import TaskKeeper
 from codeagent.core.events import Notice
 from codeagent.core.paths import FOLDER, Project
 from codeagent.extensions.hooks import Hooks
+from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
 from codeagent.history.lock import Held, Lock
 from codeagent.memory.audit import Audit
@@ -46,7 +47,12 @@ def make_task_keeper(
     trust = Trust(options.home)
     return TaskKeeper(
         task,
-        Hooks(project, options.environ, lambda: not options.safe_mode and trust.state(project) == "trusted"),
+        Hooks(
+            project,
+            options.environ,
+            lambda: not options.safe_mode and trust.state(project) == "trusted",
+            SessionArchive(history.path),
+        ),
         history,
         meter,
         notices.append,

@@ -108,7 +108,7 @@ class Archive(Protocol):
     def folder(self) -> Path: ...
 
     def put(self, call_id: str, text: str | Iterable[str]) -> str:
-        """Store `text`, or its pieces, return its id: the name of a file in `folder`."""
+        """Store `text`, or its pieces, return its id: the name of a file in `folder`. Raises StoreError."""
         ...
 
 

@@ -13,14 +13,18 @@ from typing import Any, Literal
 
 from codeagent.core.display import plain
 from codeagent.core.events import Notice
+from codeagent.core.keeping import keep
 from codeagent.core.messages import encode_json, scrub
 from codeagent.core.paths import Project
+from codeagent.core.ports import Archive
 
 HookEvent = Literal["pre_task", "post_edit", "on_compact"]
 
 SECONDS = 30.0
 OUTPUT = 8_000
-"""Characters of one hook's output that join the context."""
+"""Characters of one hook's output that join the context; the whole is archived."""
+_WHOLE = 1_000_000
+"""Bytes of it that are kept at all."""
 
 _UNTRUSTED = "The hooks of this folder are not run until you trust it: codeagent config trust"
 
@@ -37,12 +41,19 @@ class Hooks:
     """Runs `.code-agent-cli/hooks/<event>` and `<event>.<ending>`, one after the other, by name."""
 
     def __init__(
-        self, project: Project, environ: Mapping[str, str], trusted: Callable[[], bool], *, seconds: float = SECONDS
+        self,
+        project: Project,
+        environ: Mapping[str, str],
+        trusted: Callable[[], bool],
+        archive: Archive,
+        *,
+        seconds: float = SECONDS,
     ) -> None:
         """`trusted` is asked before each run: a hook that has changed since is not run."""
         self._project = project
         self._environ = environ
         self._trusted = trusted
+        self._archive = archive
         self._seconds = seconds
         self._told: set[str] = set()
 
@@ -118,7 +129,14 @@ class Hooks:
         if not trouble and child.returncode:
             trouble = f"failed with exit code {child.returncode}"
         text = plain(scrub(got.decode("utf-8", "replace"))).strip()
-        return (text if len(text) <= OUTPUT else f"{text[:OUTPUT]}\n[The rest of the output is left out.]"), trouble
+        return (await self._bounded(text, path.name, cut=len(got) == _WHOLE)), trouble
+
+    async def _bounded(self, text: str, name: str, *, cut: bool) -> str:
+        if len(text) <= OUTPUT:
+            return text
+        _, where = await asyncio.to_thread(keep, self._archive, f"hook-{name}", text)
+        of = "of its first megabyte " if cut else ""
+        return f"{text[:OUTPUT]}\n[... {len(text) - OUTPUT} characters left out; {of}{where} ...]"
 
 
 async def _talk(child: asyncio.subprocess.Process, given: bytes, stream: asyncio.StreamReader, got: bytearray) -> None:
@@ -137,7 +155,7 @@ async def _talk(child: asyncio.subprocess.Process, given: bytes, stream: asyncio
 
 async def _read(stream: asyncio.StreamReader, got: bytearray) -> None:
     while data := await stream.read(65_536):
-        got += data[: max(0, 4 * OUTPUT + 4 - len(got))]
+        got += data[: max(0, _WHOLE - len(got))]
 
 
 def _kill(group: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from codeagent.core.keeping import keep
 from codeagent.core.ports import Archive
 
 RESULT = 36_000
@@ -62,12 +63,9 @@ def bound(text: str, limit: int, archive: Archive, call_id: str, whole: Iterable
             archived += size(piece)
             yield piece
 
-    try:
-        name = archive.put(call_id, pieces())
+    name, where = keep(archive, call_id, pieces())
+    if name:
         left_out += archived - size(text)
-    except OSError as error:
-        return Bounded(f"{head}\n[... {left_out} bytes left out; not kept: {error.strerror} ...]\n{tail}", True)
-    where = f"the whole is in {archive.folder / name} (read_file with offset, or grep)"
     return Bounded(f"{head}\n[... {left_out} bytes left out; {where} ...]\n{tail}", True, name)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from codeagent.core.paths import Project
 from codeagent.extensions.hooks import OUTPUT, Hooked, Hooks
+from codeagent.history.archive import SessionArchive
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def hook(top: Path, name: str, script: str, *, mode: int = 0o755) -> Path:
 
 
 def hooks(top: Path, *, seconds: float = 20.0, trusted: Callable[[], bool] = lambda: True) -> Hooks:
-    return Hooks(Project(top, top, top), dict(os.environ), trusted, seconds=seconds)
+    return Hooks(Project(top, top, top), dict(os.environ), trusted, SessionArchive(top / "s1.jsonl"), seconds=seconds)
 
 
 def told(hooked: Hooked) -> list[str]:
@@ -104,8 +105,21 @@ def _gone(seconds: str) -> bool:
 async def test_megabytes_are_bounded(top: Path) -> None:
     hook(top, "pre_task", "head -c 5000000 /dev/zero | tr '\\0' 'x'")
     hooked = await hooks(top).run("pre_task", context=0)
-    assert (hooked.text.count("x"), told(hooked)) == (OUTPUT, [])
-    assert hooked.text.endswith("\n[The rest of the output is left out.]")
+    assert ("x" * OUTPUT in hooked.text, told(hooked)) == (True, [])
+    (archived,) = (top / "s1").iterdir()
+    assert hooked.text.endswith(
+        f"\n[... {1_000_000 - OUTPUT} characters left out; of its first megabyte the whole is in {archived} "
+        "(read_file with offset, or grep) ...]"
+    )
+    assert archived.read_text() == "x" * 1_000_000
+
+
+async def test_what_does_not_join_the_context_is_archived(top: Path) -> None:
+    hook(top, "pre_task", "seq 9000")
+    hooked = await hooks(top).run("pre_task", context=0)
+    (archived,) = (top / "s1").iterdir()
+    assert f"; the whole is in {archived} (" in hooked.text
+    assert archived.read_text() == "\n".join(map(str, range(1, 9_001)))
 
 
 async def test_an_endless_printer_is_stopped(top: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeagent.history.archive import SessionArchive
 from codeagent.tools.bounds import Bounded, bound, clip, head_and_tail, size
 from codeagent.tools.spool import Spool
 from tests.tools.world import Folder
@@ -28,11 +29,13 @@ def test_long_text_keeps_both_ends_and_says_where_the_whole_is(tmp_path: Path) -
 
 
 def test_a_full_disk_does_not_lose_the_ends(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    bounded = bound("x" * 100, 30, Folder(blocked), "c1")
-    assert (bounded.partial, bounded.archive) == (True, None)
-    assert bounded.text.startswith("xxxxxxxxxx\n[... 70 bytes left out; not kept: ")
+    (tmp_path / "s1").write_text("")  # where the folder would be
+    bounded = bound("x" * 100, 30, SessionArchive(tmp_path / "s1.jsonl"), "c1")
+    assert bounded == Bounded(
+        f"xxxxxxxxxx\n[... 70 bytes left out; it is not archived: {tmp_path}/s1 cannot be written: File exists ...]\n"
+        + "x" * 20,
+        True,
+    )
 
 
 @given(st.text(), st.integers(1, 60))

@@ -11,11 +11,18 @@ from pathlib import Path
 import pytest
 
 from codeagent.core.tools import ToolResult
+from codeagent.history.archive import SessionArchive
 from codeagent.tools import globs
 from codeagent.tools.base import ToolFault
 from codeagent.tools.searching import Hit, Query, search_python, search_rg
 from codeagent.tools.walking import list_files, ripgrep
 from tests.tools.world import World
+
+
+def archived(world: World, result: ToolResult) -> list[str]:
+    """The lines of what was archived for a result."""
+    assert result.archive is not None
+    return (world.ctx.archive.folder / result.archive).read_text(encoding="utf-8").splitlines()
 
 
 @pytest.fixture
@@ -119,6 +126,35 @@ async def test_a_call_gives_100_matches_and_says_how_to_go_on(world: World) -> N
     assert (await world.run("grep", pattern="hit", offset=250)).summary == "behind the end"
 
 
+async def test_matches_that_are_not_shown_are_archived(world: World) -> None:
+    """The files may have changed when somebody asks for the rest."""
+    world.file("a.txt", "".join(f"hit {n} {'字' * 100}\n" for n in range(1, 251)))
+    result = await world.run("grep", pattern="hit", before=1)
+    assert result.text.endswith(
+        f", or narrow down; the whole is in {world.ctx.archive.folder}/c1.txt (read_file with offset, or grep)]"
+    )
+    assert archived(world, result) == ["a.txt", *(f"{n}:hit {n} {'字' * 100}" for n in range(1, 251))]
+    world.file("b.txt", "hit again\n" * 9_000)
+    more = await world.run("grep", pattern="hit", path="b.txt")
+    assert (more.partial, len(archived(world, more)), "of the first 1000 from here" in more.text) == (True, 1_001, True)
+
+
+async def test_a_full_disk_costs_the_rest_and_not_the_result(world: World, tmp_path: Path) -> None:
+    (tmp_path / "s1").write_text("")  # where the archive's folder would be
+    world.ctx = replace(world.ctx, archive=SessionArchive(tmp_path / "s1.jsonl"))
+    world.file("a.txt", "".join(f"hit {n} {'x' * 100}\n" for n in range(250)))
+    for n in range(501):
+        world.file(f"d/{n}", "")
+    results = [
+        await world.run("grep", pattern="hit"),
+        await world.run("glob", pattern="d/*"),
+        await world.run("read_file", path="d"),
+        await world.run("shell", command="seq 9000"),
+    ]
+    assert [(result.failed, result.partial, result.archive) for result in results] == [(False, True, None)] * 4
+    assert all(f"it is not archived: {tmp_path}/s1 cannot be written: " in result.text for result in results)
+
+
 async def test_a_call_gives_8_kb_and_no_match_is_lost_between_pages(world: World) -> None:
     world.file("a.txt", "".join(f"hit {n} {'字' * 100}\n" for n in range(60)))
     world.file("min.js", "hit " + "x" * 3_000_000)
@@ -190,9 +226,19 @@ async def test_newest_first_and_200_at_most(world: World) -> None:
     result = await world.run("glob", pattern="*.txt", limit=900)
     assert result.text.splitlines() == [
         *(f"{n}.txt" for n in range(229, 29, -1)),
-        "[200 newest of 230; narrow the pattern or the path to see others]",
+        "[200 newest of 230; narrow the pattern or the path to see others; "
+        f"the whole is in {world.ctx.archive.folder}/c1.txt (read_file with offset, or grep)]",
     ]
-    assert (result.partial, result.summary) == (True, "230 files")
+    assert (result.partial, result.summary, result.archive) == (True, "230 files", "c1.txt")
+    assert archived(world, result) == [f"{n}.txt" for n in range(229, -1, -1)]
+    few = await world.run("glob", pattern="*.txt", limit=2)
+    assert few == ToolResult(
+        "229.txt\n228.txt\n[2 newest of 230; narrow the pattern or the path to see others; "
+        f"the whole is in {world.ctx.archive.folder}/c2.txt (read_file with offset, or grep)]",
+        partial=True,
+        summary="230 files",
+        archive="c2.txt",
+    )
     assert (await world.run("glob", pattern="*.nope")).text == "No files match *.nope below .."
 
 

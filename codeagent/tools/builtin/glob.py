@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.globs import matcher, split
@@ -16,6 +17,8 @@ from codeagent.tools.paths import counted, missing, resolve, short, shown
 from codeagent.tools.walking import list_files, ripgrep
 
 PATHS = 200
+_KEPT = 10_000
+"""Paths that are archived where there are more than can be shown."""
 
 
 class Params(BaseModel):
@@ -40,14 +43,18 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     files = await list_files(folder, ctx, ripgrep(ctx.environ))
     limit = min(params.limit, PATHS)
     found, newest = await asyncio.to_thread(
-        _newest, [path for path in files if fits(path.relative_to(folder).as_posix())], limit
+        _newest, [path for path in files if fits(path.relative_to(folder).as_posix())], _KEPT
     )
     if not found:
         return ToolResult(f"No files match {params.pattern} below {shown(ctx, folder)}.", summary="no files")
-    lines = [shown(ctx, path) for path in newest]
-    if partial := found > len(newest):
-        lines.append(f"[{len(newest)} newest of {found}; narrow the pattern or the path to see others]")
-    return ToolResult("\n".join(lines), partial=partial, summary=counted(found, "file"))
+    lines, archive = [shown(ctx, path) for path in newest], None
+    if partial := found > limit:
+        more = ""
+        if len(lines) > PATHS:
+            archive, where = await asyncio.to_thread(keep, ctx.archive, ctx.call_id, [f"{line}\n" for line in lines])
+            more = f"; {where}" if found == len(lines) else f"; of the {len(lines)} newest {where}"
+        lines = [*lines[:limit], f"[{limit} newest of {found}; narrow the pattern or the path to see others{more}]"]
+    return ToolResult("\n".join(lines), partial=partial, summary=counted(found, "file"), archive=archive)
 
 
 def _newest(paths: Sequence[Path], limit: int) -> tuple[int, list[Path]]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
@@ -16,6 +17,8 @@ from codeagent.tools.searching import Hit, Query, search_python, search_rg
 from codeagent.tools.walking import ripgrep
 
 MATCHES = 100
+_FOUND = 1_000
+"""So many matches are looked for in any case: what is not shown of them is archived."""
 
 
 class Params(BaseModel):
@@ -53,7 +56,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         params.before,
         params.after,
         params.ignore_case,
-        params.offset + limit,
+        params.offset + _FOUND,
     )
     rg = ripgrep(ctx.environ)
     hits = await (search_rg(query, ctx, rg) if rg else asyncio.to_thread(search_python, query, ctx))
@@ -66,27 +69,32 @@ def _answer(hits: Sequence[Hit], params: Params, ctx: ToolContext, limit: int) -
         return ToolResult(f"No matches for {params.pattern}.", summary="no matches")
     if params.offset >= matches:
         raise ToolFault(f"There are only {matches} matches; offset {params.offset} is behind them.", "behind the end")
-    lines: list[str] = []
+    # Behind what was looked for the last one may be torn.
+    blocks = _blocks(_groups(hits, params.after)[params.offset : params.offset + _FOUND], params, ctx)
     shown_matches = used = 0
-    last: Hit | None = None
-    for group in _groups(hits, params.after)[params.offset : params.offset + limit]:
-        rows: list[str] = []
-        for hit in group:
-            rows += _rows(hit, last, params, ctx)
-            last = hit
-        weight = sum(bounds.size(row) + 1 for row in rows)
-        if lines and used + weight > bounds.SEARCH:
+    for block in blocks[:limit]:
+        used += bounds.size(block) + 1
+        if shown_matches and used > bounds.SEARCH:
             break
-        lines += rows
-        used += weight
         shown_matches += 1
-    end = params.offset + shown_matches
+    lines = blocks[:shown_matches]
+    end, archive = params.offset + shown_matches, None
     if partial := end < matches:
-        lines.append(f"[matches {params.offset + 1}-{end}, there are more; go on with offset={end}, or narrow down]")
+        more = ""
+        if sum(map(bounds.size, blocks)) > bounds.SEARCH:
+            archive, where = keep(ctx.archive, ctx.call_id, (f"{block}\n" for block in blocks))
+            more = (
+                f"; {where}"
+                if len(blocks) == matches - params.offset
+                else f"; of the first {len(blocks)} from here {where}"
+            )
+        lines.append(
+            f"[matches {params.offset + 1}-{end}, there are more; go on with offset={end}, or narrow down{more}]"
+        )
     what = "match" if params.mode == "content" else "file"
     plural = "" if shown_matches == 1 else ("es" if what == "match" else "s")
     summary = f"{shown_matches}{'+' if partial else ''} {what}{plural}"
-    return ToolResult("\n".join(lines), partial=partial, summary=summary)
+    return ToolResult("\n".join(lines), partial=partial, summary=summary, archive=archive)
 
 
 def _groups(hits: Sequence[Hit], after: int) -> list[list[Hit]]:
@@ -103,6 +111,19 @@ def _groups(hits: Sequence[Hit], after: int) -> list[list[Hit]]:
         else:
             pending.append(hit)
     return groups
+
+
+def _blocks(groups: Sequence[Sequence[Hit]], params: Params, ctx: ToolContext) -> list[str]:
+    """Each group as it is shown, behind the one before it."""
+    blocks: list[str] = []
+    last: Hit | None = None
+    for group in groups:
+        rows: list[str] = []
+        for hit in group:
+            rows += _rows(hit, last, params, ctx)
+            last = hit
+        blocks.append("\n".join(rows))
+    return blocks
 
 
 def _rows(hit: Hit, last: Hit | None, params: Params, ctx: ToolContext) -> list[str]:

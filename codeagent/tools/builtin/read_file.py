@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
@@ -58,7 +59,7 @@ def _run(params: Params, ctx: ToolContext) -> ToolResult:
         raise ToolFault(missing(ctx, path), "missing") from None
     name = shown(ctx, path)
     if stat.S_ISDIR(info.st_mode):
-        return _listing(path, name)
+        return _listing(path, name, ctx)
     if not stat.S_ISREG(info.st_mode):
         raise ToolFault(f"{name} is not a regular file.", "not a file")
     with path.open("rb") as file:
@@ -135,13 +136,14 @@ def _answer(page: _Page, name: str, encoding: Encoding) -> ToolResult:
     return ToolResult("\n".join((*page.lines, *notes)), partial=partial, summary=summary)
 
 
-def _listing(path: Path, name: str) -> ToolResult:
+def _listing(path: Path, name: str, ctx: ToolContext) -> ToolResult:
     with os.scandir(path) as scan:
         entries = sorted(entry.name + ("/" if entry.is_dir() else "") for entry in scan)
-    lines = [f"{name} is a folder with {len(entries)} entries:", *entries[:_ENTRIES]]
+    lines, archive = [f"{name} is a folder with {len(entries)} entries:", *entries[:_ENTRIES]], None
     if partial := len(entries) > _ENTRIES:
-        lines.append(f"[{len(entries) - _ENTRIES} more; narrow down with glob]")
-    return ToolResult("\n".join(lines), partial=partial, summary=f"{len(entries):,} entries")
+        archive, where = keep(ctx.archive, ctx.call_id, (f"{entry}\n" for entry in entries))
+        lines.append(f"[{len(entries) - _ENTRIES} more; narrow down with glob; {where}]")
+    return ToolResult("\n".join(lines), partial=partial, summary=f"{len(entries):,} entries", archive=archive)
 
 
 def title(params: Params) -> str:

@@ -148,7 +148,7 @@ class Assembly:
         )
         calls = CallRunner(bench.toolbox, history, context, preface, keeper.after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
-        return Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, refresh=reason)
+        return Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, bench.past, refresh=reason)
 
     def _past(self, history: History) -> SessionPast:
         return SessionPast(

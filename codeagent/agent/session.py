@@ -15,6 +15,7 @@ from codeagent.core.events import Compacted, Event, Notice, ToolFinished
 from codeagent.core.jobs import Jobs
 from codeagent.core.messages import ToolCall
 from codeagent.history.history import History
+from codeagent.history.past import SessionPast
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter
 from codeagent.safety.permissions import Denial, Mode, Permissions
@@ -51,6 +52,7 @@ class Session:
         meter: TokenMeter,
         build_prompt: Callable[[str], Prompt],
         jobs: Jobs,
+        past: SessionPast,
         *,
         refresh: PromptReason | None,
     ) -> None:
@@ -60,6 +62,7 @@ class Session:
         self.permissions = permissions
         self.meter = meter
         self.jobs = jobs
+        self.past = past
         self._build_prompt = build_prompt
         self._refresh = refresh
         self._typed: list[str] = []
@@ -215,6 +218,7 @@ class Session:
         """Everything on disk, no process left, the session file free for others."""
         try:
             await self.jobs.aclose()
+            await self.past.aclose()
             await self.memory.aclose()
             await self.model.provider.aclose()
             await asyncio.to_thread(self.meter.save)

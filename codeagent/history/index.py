@@ -25,7 +25,10 @@ from codeagent.text.terms import document_terms
 T = TypeVar("T")
 
 VERSION = 1
-"""Changes when the tables, the terms of a text or the masking of secrets change."""
+"""To be raised with every change of the tables, of how texts are cut (`pieces.py`), of the terms of a text
+(`text/terms.py`) or of what is masked: an index of another version is made anew. Terms above all, for what is taken
+out of the index again is told from its text, and terms that no longer come out of it would stay.
+"""
 _TABLES = """
     CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
         modified INTEGER NOT NULL, done INTEGER NOT NULL, mark BLOB NOT NULL);

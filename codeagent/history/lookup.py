@@ -58,7 +58,7 @@ def _messages(path: Path, wanted: Callable[[Head], bool], summaries: Collection[
                 if head.type == "message" and wanted(head):
                     line = read_message(data, path.with_suffix(""), _MOST)
                     when = f"{datetime.fromtimestamp(line.at):%Y-%m-%d %H:%M}"
-                    yield f"[m{line.number} · turn {line.turn} · {line.role} · {when}]\n{line.text}"
+                    yield f"[m{line.number} · turn {line.turn} · {line.role} · {when}]\n{line.whole}"
                 elif head.type == "compaction" and summaries:
                     yield from _summaries(records.parse(data), summaries)
             except (*records.UNREADABLE, SessionTooNew):

@@ -74,6 +74,8 @@ class SessionPast:
         self._clock = clock
         self._index = HistoryIndex(home.history, mask)
         self._following: asyncio.Task[None] | None = None
+        self._patience = Patience(None)
+        self._closed = False
 
     # ---- core.past.Past --------------------------------------------------------------------------------------------
 
@@ -104,7 +106,7 @@ class SessionPast:
     def appended(self, entry: Entry) -> None:
         message = entry.message
         ends_turn = isinstance(message, AssistantMessage) and not message.calls
-        if ends_turn and (self._following is None or self._following.done()):
+        if ends_turn and not self._closed and (self._following is None or self._following.done()):
             self._following = asyncio.create_task(self._follow())
 
     def cleared(self) -> None:
@@ -113,14 +115,21 @@ class SessionPast:
     def taken_back(self, ids: Collection[str]) -> None:
         """Nothing leaves the index."""
 
+    async def aclose(self) -> None:
+        """Let the index go: what it has not taken in yet waits for the next search."""
+        self._closed = True
+        self._patience.lose()
+        if self._following is not None:
+            await asyncio.wait({self._following})
+
     async def _follow(self) -> None:
-        patience = Patience(_BEHIND)
+        self._patience = Patience(_BEHIND)
         try:
-            await asyncio.to_thread(self._index.update, self._files("session"), patience)
+            await asyncio.to_thread(self._index.update, self._files("session"), self._patience)
         except StoreError:  # told to whoever searches
             return
         finally:
-            patience.lose()
+            self._patience.lose()
 
     # ---- in a thread -----------------------------------------------------------------------------------------------
 

@@ -33,6 +33,9 @@ class Line:
     at: float
     """Seconds since the epoch."""
     text: str
+    """To search: of a user message what the person typed."""
+    whole: str
+    """To read: with what came beside that, a piped text or the output of a typed command."""
 
 
 def read_message(data: bytes, archive: Path, most: int) -> Line:
@@ -48,7 +51,8 @@ def read_message(data: bytes, archive: Path, most: int) -> Line:
     at = datetime.fromisoformat(records.read_text(fields, "ts")).timestamp()
     whole = fields.get("archive")
     text = (archived(archive, whole, most) if isinstance(whole, str) else None) or text_of(entry)
-    return Line(records.message_number(entry.id) or 0, entry.turn, role_of(entry), at, text)
+    sent = text if entry.said is None else scrub(entry.message.text)
+    return Line(records.message_number(entry.id) or 0, entry.turn, role_of(entry), at, text, sent)
 
 
 def archived(folder: Path, name: str, most: int) -> str | None:

@@ -266,6 +266,15 @@ async def test_of_a_huge_archived_result_both_ends_are_found_and_read(tmp_path: 
     assert page.total < len(whole)
 
 
+async def test_what_came_beside_the_words_is_read_and_not_searched(tmp_path: Path, past: Look) -> None:
+    history = begin(tmp_path)
+    text = "[The user ran a command]\n$ make\nneedle\n\nExplain?\n\npiped needle"
+    history.append(UserMessage(text), origin="user", said="Explain?", new_turn=True)
+    history.fold(summary(history.entries, "Nothing."))
+    assert (await ids(past(), "needle"), await ids(past(), "explain")) == ([], ["m1"])
+    assert (await past().read("m1")).text.partition("\n")[2] == text
+
+
 async def test_results_of_recall_itself_are_not_found(tmp_path: Path, past: Look) -> None:
     history = begin(tmp_path)
     say(history, "the needle")
@@ -335,6 +344,23 @@ def _newer(path: Path) -> None:
 def _foreign(path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("DROP TABLE pieces")
+
+
+async def test_nothing_is_written_to_the_index_once_the_session_is_closed(tmp_path: Path, past: Look) -> None:
+    history, look = begin(tmp_path), past()
+    history.observers = (look,)
+    say(history, "needle " + "long words " * 400_000)  # more than one transaction takes in
+    reply(history, "Yes.")
+    await look.aclose()
+    left = index_bytes(tmp_path)
+    reply(history, "Too late.")
+    await asyncio.sleep(0.3)
+    assert index_bytes(tmp_path) == left
+    assert await ids(past(), "needle") == ["m1"]
+
+
+def index_bytes(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / "history").glob("index.db*")}
 
 
 @pytest.mark.parametrize("harm", [_gone, _garbage, _torn, _newer, _foreign])

@@ -134,6 +134,16 @@ def test_sessions_are_searched(cli: Cli, script: Path, tmp_path: Path, monkeypat
     assert [hit["id"] for hit in cli("sessions", "search", "不要", "--all", "--json").json] == [f"{here}/m1"]
 
 
+def test_secrets_are_masked_in_what_is_found(cli: Cli) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3
+    id = say(cli, f"the deploy token {token}")
+    found = f"{id}/m1  turn 1  user  now\n    the deploy token [secret]\n"
+    assert cli("sessions", "search", "deploy") == Said(0, found, "")
+    assert [hit["snippet"] for hit in cli("sessions", "search", "deploy", "--json").json] == [
+        "the deploy token [secret]"
+    ]
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(cli: Cli, script: Path, home: Home) -> None:
     id = say(cli, "look", "--base-url", str(script), "-y")
     (file,) = home.history.glob(f"*/{id}.jsonl")

@@ -228,6 +228,20 @@ async def test_search_finds_what_was_said_in_this_session_and_before(sit: Sit) -
     assert str(whole).splitlines()[1:] == ["在 SQLite 里。"]
 
 
+async def test_secrets_are_masked_in_all_that_search_and_recall_show(sit: Sit) -> None:
+    token, words = "ghp_" + "a1B2c3D4e5" * 3, "部署用的令牌"
+    first = await sit(say("Yes."))
+    await first.type(f"{words} {token}")
+    id = f"{first.session.id}/m1"
+    table = await sit(call("recall", query=words, scope="project"), call("recall", id=id), say("Found."))
+    await table.type("find it")
+    shown = [*(await table.told(f"/search {words}")), *(await table.told(f"/search {id}"))]
+    returned = [entry.message.text for entry in table.session.history.entries if entry.origin == "tool"]
+    assert [words in text and "[secret]" in text and token not in text for text in (shown[0], shown[2], *returned)] == [
+        True
+    ] * 4
+
+
 async def test_search_for_nothing(sit: Sit) -> None:
     table = await sit()
     assert await table.told("/search") == ["Say what to look for: /search [--session|--all] <words>."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 
 from codeagent.core.entries import Compaction, Need, Prompt
 from codeagent.core.errors import CodeAgentError, ContextOverflow
@@ -44,8 +45,6 @@ class HistoryGuard:
         self._floor = 0
         """Up to this size nothing is tried again."""
         self._told_in_turn = -1
-        self.resting = False
-        """The person took a compaction back: the next comes by itself only at the hard limit."""
 
     async def maybe_compact_history(self) -> AsyncGenerator[Event, None]:
         """Compact if the next request is over the trigger; called before every model call.
@@ -58,7 +57,8 @@ class HistoryGuard:
             self._floor = 0
             return
         pressing = self._hard and tokens > self._budget.hard_limit
-        if not pressing and (self.resting or tokens <= self._floor):
+        # After one was taken back the next comes by itself only at the hard limit.
+        if not pressing and (self._history.resting or tokens <= self._floor):
             return
         async for event in self._climb(tokens, ask=self._breaker.ready()):
             yield event
@@ -85,9 +85,8 @@ class HistoryGuard:
         async for event in self._climb(self._tokens(), force=force, focus=focus, overflow=overflow):
             yield event
 
-    def rest(self) -> None:
-        """A compaction was taken back: do without until the hard limit."""
-        self.resting = True
+    def taken_back(self) -> None:
+        """A compaction was taken back: a safe point."""
         self._history.set_prompt(self._prompt(), "undo")
 
     async def _climb(
@@ -121,8 +120,8 @@ class HistoryGuard:
         await self._history.sync()
 
     def _fold(self, proposal: Compaction) -> Compaction:
-        receipt = self._history.fold(proposal)
-        self.resting = False
+        # The receipt tells of the block that the prompt will have from now on.
+        receipt = self._history.fold(replace(proposal, digest=self._memory.pinned()))
         self._history.set_prompt(self._prompt(), "compaction")
         self._floor = self._tokens() + self._budget.trigger // _GROWTH
         return receipt

@@ -169,7 +169,7 @@ class Session:
             raise CodeAgentError("A turn is under way; a compaction is taken back when it has ended.")
         self.history.repair_pairs()
         await self.history.undo(receipt.id)
-        self.agent.guard.rest()
+        self.agent.guard.taken_back()
         return receipt
 
     async def _compact(self, focus: str | None) -> AsyncGenerator[Event, None]:

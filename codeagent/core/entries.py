@@ -122,6 +122,7 @@ class Compaction:
     coverage: float | None = None
     """Share of what must be kept that the summary held by itself."""
     digest: str = ""
+    """Digest of the pinned block in the prompt that was rebuilt with it; given when it is folded."""
     focus: str | None = None
     held: int = 0
     """Agreements with the person that stand in the prompt word for word."""

@@ -186,6 +186,10 @@ class Memory(Protocol):
         """The prompt is about to be rebuilt: nothing counts as injected any more, files are read anew."""
         ...
 
+    def pinned(self) -> str:
+        """Digest of the block that stands at the start of a prompt built now ("" when there is none)."""
+        ...
+
     async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
         """A smaller form of the history, or None when there is nothing to gain.
 

@@ -66,6 +66,7 @@ class History:
         self._turn: int = state.turn
         self._spent: Spent = state.spent
         self._receipt: Compaction | None = state.receipt
+        self._resting: bool = state.resting
         self._anchor: Anchor | None = state.anchor
         self._messages: int = state.messages
         self._compactions: int = state.compactions
@@ -114,6 +115,11 @@ class History:
     def receipt(self) -> Compaction | None:
         """The newest compaction in force: what `undo` takes back."""
         return self._receipt
+
+    @property
+    def resting(self) -> bool:
+        """The person took the newest compaction back, and there has been none since."""
+        return self._resting
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
@@ -175,7 +181,7 @@ class History:
         self._safe_point()
         self._journal.hold(records.prompt_body(prompt, reason))
         if reason == "clear":
-            self._receipt = None
+            self._receipt, self._resting = None, False
         self._lay(prompt, [] if reason == "clear" else self._entries)
         if not keeps_anchor(reason):
             self._anchor = None
@@ -196,7 +202,7 @@ class History:
         self._journal.write(records.compaction_body(receipt, new))
         self._messages += sum(item.id is None for item in given)
         self._compactions += 1
-        self._receipt = receipt
+        self._receipt, self._resting = receipt, False
         self._anchor = None
         self._lay(self._prompt, folded)
         return receipt

@@ -46,6 +46,8 @@ class State:
     spent: Spent = NOTHING
     receipt: Compaction | None = None
     """The newest compaction in force, the one that can be undone."""
+    resting: bool = False
+    """The newest compaction was taken back, and there has been none since."""
     messages: int = 0
     """n of the highest message id "mn" ever given."""
     compactions: int = 0
@@ -107,6 +109,7 @@ class _Scan:
     usage: UsageRecord | None = None
     receipts: dict[str, int] = field(default_factory=dict)
     """Compaction id -> offset of its record."""
+    resting: bool = False
     turn: int = 0
     messages: int = 0
     compactions: int = 0
@@ -164,6 +167,7 @@ class _Scan:
         self.prompt = records.read_prompt(fields)
         if fields.get("reason") == "clear":
             self.timeline.clear()
+            self.resting = False
         if not keeps_anchor(fields.get("reason")):
             self.usage = None
 
@@ -175,12 +179,14 @@ class _Scan:
         self.timeline.fold(receipt.id, replacements, offset, self.line)
         self.receipts[receipt.id] = offset
         self.usage = None
+        self.resting = False
         self.messages = max(self.messages, *(number for number, _ in replacements), 0)
         self.compactions += 1
 
     def _undo(self, of: str) -> None:
         number = message_number(of)
         self.refused = not (self.timeline.unfold(of) if number is None else self.timeline.rewind(number))
+        self.resting = self.resting or (number is None and not self.refused)
         self.usage = None
 
 
@@ -216,6 +222,7 @@ class _Load:
             anchor=anchor,
             spent=scan.spent,
             receipt=receipt,
+            resting=scan.resting,
             messages=scan.messages,
             compactions=scan.compactions,
             seq=scan.seq,

@@ -161,6 +161,11 @@ class MemoryManager:
         facts = self._long_term.visible()
         return self._block.take(said, find(self._retriever, said, facts, self._earlier()), facts)
 
+    def pinned(self) -> str:
+        """Digest of task memory as its files are now ("" when they say nothing)."""
+        self.task.load()
+        return self.task.digest
+
     async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
         """A smaller form of the history, or None when there is nothing to gain. Raises CodeAgentError."""
         return await self._compactor.compact(view, need)

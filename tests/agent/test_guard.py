@@ -158,6 +158,45 @@ async def test_by_hand_in_an_empty_session(world: World) -> None:
     assert not session.history.path.exists()
 
 
+async def test_what_was_taken_back_stays_so_over_a_resume(make: Make) -> None:
+    """Taken back twice with a resume between: the very bytes of before, and no compaction until the hard limit."""
+    world = make(compaction__keep_turns=1)
+    session = await over(world, summary("One."), say("Fits."), summary("Two."), turns=2)
+    await events(session.run_turn("next"))
+    once = session.history.wire()[1:]
+    await events(session.compact())
+    assert session.history.receipt is not None and session.history.receipt.id == "c2"
+    await session.undo_compaction()
+    assert session.history.wire()[1:] == once
+    session = await world.resume(session, window=WINDOW)
+    assert (session.history.wire()[1:], session.history.resting) == (once, True)
+    await session.undo_compaction()
+    whole = session.history.wire()[1:]
+    session = await world.resume(session, [say("Still whole.")], window=WINDOW)
+    assert session.history.wire()[1:] == whole
+    assert session.model.budget.trigger < session.status().context_tokens < session.model.budget.hard_limit
+    seen = await happens(session.run_turn("more"))
+    assert [type(event) for event in seen] == [TurnStarted, StepStarted, Replied, TurnEnded]
+    assert session.history.wire()[1 : len(whole) + 1] == whole
+    check_valid(session)
+
+
+async def test_the_receipt_tells_of_the_block_that_stands_in_the_new_prompt(make: Make) -> None:
+    world = make(compaction__keep_turns=1)
+    world.file(".code-agent-cli/memory/tattoo.md", "never touch vendor/\n")
+    session = await over(world, summary("Short."), say("Fits."), summary("Shorter."), turns=2)
+    before = session.history.prompt.digest
+    await events(session.run_turn("next"))
+    first = session.history.receipt
+    world.file(".code-agent-cli/memory/tattoo.md", "never touch third_party/\n")
+    await events(session.compact())
+    second, now = session.history.receipt, session.history.prompt.digest
+    assert first is not None and second is not None
+    assert (first.digest, second.digest) == (before, now)
+    assert "" != before != now
+    assert read_state(session.history.path).state.receipt == second
+
+
 async def test_it_never_compacts_twice_for_nothing(make: Make) -> None:
     """What is kept alone is over the trigger: one summary, then no more until there is something to gain."""
     world = make(compaction__keep_turns=1)

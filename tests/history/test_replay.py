@@ -131,16 +131,19 @@ async def test_an_undone_compaction_has_not_been(tmp_path: Path) -> None:
     second = history.fold(summary(history.entries[:6], "two"))
     with pytest.raises(CodeAgentError):
         await history.undo(first.id)
+    assert not history.resting
     await history.undo(second.id)
     assert (texts(history.entries)[:3], history.receipt) == (["one", "Understood.", "question 2"], first)
     history = await same_after_reopening(history)
+    assert history.resting
     await history.undo(first.id)
     assert (history.entries, history.receipt) == (whole + later, None)
     with pytest.raises(CodeAgentError) as refused:
         await history.undo(first.id)
     assert str(refused.value) == "c1 is neither the newest compaction nor a message to go back to."
     history = await same_after_reopening(history)
-    assert history.fold(summary(history.entries[:4], "three")).id == "c3"
+    assert history.resting
+    assert (history.fold(summary(history.entries[:4], "three")).id, history.resting) == ("c3", False)
 
 
 async def test_rewinding_ends_the_list_before_a_message(tmp_path: Path) -> None:

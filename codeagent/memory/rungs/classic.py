@@ -50,6 +50,5 @@ class Classic:
             tokens_before=job.tokens,
             tokens_after=max(0, job.tokens - gone),
             left=ids,
-            digest=job.view.prompt.digest,
             focus=job.need.focus,
         )

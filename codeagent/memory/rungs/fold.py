@@ -167,7 +167,6 @@ class Folding:
             left=tuple(id for id in ids if draft.request is None or id != draft.request.id),
             repaired=tuple(one[:_QUOTED] for one in missing(agreed, told)),
             coverage=1 - len(missing(wanted, told)) / len(wanted) if wanted else 1.0,
-            digest=job.view.prompt.digest,
             focus=job.need.focus,
             held=len(dict.fromkeys([*agreed, *kept])),
             failure=failure,

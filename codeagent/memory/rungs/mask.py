@@ -55,7 +55,6 @@ class Mask:
             tokens_before=job.tokens,
             tokens_after=after,
             left=ids,
-            digest=job.view.prompt.digest,
         )
 
 

@@ -54,7 +54,6 @@ class Dropping:
             tokens_before=job.tokens,
             tokens_after=max(0, job.tokens - freed),
             left=ids,
-            digest=job.view.prompt.digest,
             focus=job.need.focus,
         )
 

@@ -17,6 +17,7 @@ from codeagent.agent.model import Model
 from codeagent.agent.session import Session
 from codeagent.core.entries import Prompt, PromptReason, Usage
 from codeagent.core.events import Notice
+from codeagent.core.images import sized
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Embedder, Purpose, Summarize
@@ -126,6 +127,7 @@ class Assembly:
                 jobs=bench.jobs,
                 ui=self._ui,
                 said=agent.typed,
+                sees=model.sees,
             )
 
         def preface(path: str) -> str:
@@ -296,11 +298,14 @@ def _in_parts(ask: Summarize, budget: ContextBudget) -> Summarize:
     """Asks with the messages as they are while they fit, else with a transcript in parts."""
 
     async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
-        if sum(map(estimate_classes, messages)) + estimate_classes(tools) <= budget.hard_limit:
+        if sum(map(_size, messages)) + _size(tools) <= budget.hard_limit:
             return await ask(messages, tools, instruction)
         return await summarize_transcript(ask, messages, instruction, room=budget.hard_limit)
 
     return summarize
+
+
+_size = sized(estimate_classes)
 
 
 def _now() -> datetime:

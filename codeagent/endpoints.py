@@ -86,6 +86,7 @@ class Endpoints:
             cost=info.cost,
             max_tokens=self.settings.max_output_tokens,
             effort=self.settings.effort,
+            sees=not self._spoken or profile_for(endpoint.base_url, endpoint.model).vision,
         )
         return model, notices
 

@@ -11,11 +11,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from dataclasses import dataclass, replace
 
 from codeagent.core.events import Event, ToolFinished, ToolProgress, ToolStarted
-from codeagent.core.messages import INTERRUPTED, ToolCall, ToolMessage
+from codeagent.core.images import Image
+from codeagent.core.messages import INTERRUPTED, ToolCall, ToolMessage, UserMessage
 from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.history.history import History
 from codeagent.tools.toolbox import Toolbox
 
+IMAGES = "[Images that belong to the tool results above]"
 STOPPED = ToolResult(INTERRUPTED, failed=True, summary="interrupted")
 
 
@@ -47,9 +49,15 @@ class CallRunner:
     async def run(self, calls: Sequence[ToolCall], cut: frozenset[str]) -> AsyncGenerator[Event, None]:
         """Run `calls`; those in `cut` are answered without running. Events come as things happen."""
         context = self.context()
+        images: list[Image] = []
         for batch in self._batches(calls):
             async for event in self._run_batch(batch, cut, context):
+                if isinstance(event, ToolFinished):
+                    images += event.result.images
                 yield event
+        if images:
+            # Behind all results, for the pairs' sake, and from the user: many endpoints take no picture from a tool.
+            self.history.append(UserMessage(IMAGES, tuple(images)), origin="tool")
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[ToolCall, ...]]:
         batch: list[ToolCall] = []

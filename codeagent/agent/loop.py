@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from itertools import count
 from typing import cast
 
+from codeagent.agent.attaching import NOTHING, attached
 from codeagent.agent.calls import CallRunner
 from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
@@ -21,6 +22,7 @@ from codeagent.core.events import (
     Compacted,
     EndReason,
     Event,
+    Notice,
     Replied,
     Retrying,
     Steered,
@@ -83,8 +85,10 @@ class Agent:
         try:
             # Calls are still open here when the disk refused their results at the end of the turn before.
             self.history.repair_pairs()
-            await self._say(said, head, beside, new_turn=True)
+            notices = await self._say(said, head, beside, new_turn=True)
             yield TurnStarted(self.history.turn, said)
+            for notice in notices:
+                yield notice
             async for event in self._steps(steered):
                 if isinstance(event, StepStarted):
                     step = event.step
@@ -102,17 +106,19 @@ class Agent:
                 reason, failure = "failed", error
         yield TurnEnded(reason, step, time.perf_counter() - started, failure)
 
-    async def _say(self, said: str, head: Head | None, beside: str = "", *, new_turn: bool) -> None:
+    async def _say(self, said: str, head: Head | None, beside: str = "", *, new_turn: bool) -> Sequence[Notice]:
         """What was typed joins the history, also when what belongs to it cannot be found or is not waited for."""
-        text = ""
+        text, (images, notices) = "", NOTHING
         try:
             text = scrub(await head(said or beside)) if head else ""
+            images, notices = await attached(said, self.calls.context())
         finally:
             self.typed = said
             whole = "\n\n".join(part for part in (text, said, beside) if part)
             # What was piped in alone is the request; whoever asks for proof of intent looks at `typed`.
             origin: Origin = "user" if new_turn else "steer"
-            self.history.append(UserMessage(whole), origin=origin, said=said or beside, new_turn=new_turn)
+            self.history.append(UserMessage(whole, images), origin=origin, said=said or beside, new_turn=new_turn)
+        return notices
 
     async def _steps(self, steered: Head | None) -> AsyncGenerator[Event, None]:
         """Ask the model, run the tools it wants, until it only talks."""
@@ -135,8 +141,10 @@ class Agent:
             heard = False
             while (text := self.steering.next()) is not None:
                 heard = True
-                await self._say(scrub(text), steered, new_turn=False)
+                notices = await self._say(scrub(text), steered, new_turn=False)
                 yield Steered(text)
+                for notice in notices:
+                    yield notice
             if not replied.message.calls and not heard:
                 self._demand_whole(replied.truncated)
                 return

@@ -21,3 +21,5 @@ class Model:
     """US dollars of one reported usage; None when the price is not known."""
     max_tokens: int | None = None
     effort: str | None = None
+    sees: bool = True
+    """Whether it is worth showing it pictures; an endpoint that refuses them is sent their names instead."""

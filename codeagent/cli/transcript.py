@@ -49,7 +49,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 def _message(record: dict[str, Any], brief: bool) -> Iterator[str]:
     message = record["message"]
-    text = str(message.get("content") or "")
+    text = _text(message.get("content"))
     match message.get("role"):
         case "user":
             yield f"## {'Summary' if record.get('origin') == 'summary' else 'User'}\n\n{record.get('said') or text}\n"
@@ -62,6 +62,13 @@ def _message(record: dict[str, Any], brief: bool) -> Iterator[str]:
         case "tool":
             shown = f"{text[:BRIEF]}…" if brief and len(text) > BRIEF else text
             yield _fenced("Failed:" if record.get("failed") else "Result:", shown)
+
+
+def _text(content: object) -> str:
+    """Of pictures, what stands in front of them."""
+    if isinstance(content, list):
+        return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)
+    return str(content or "")
 
 
 def _fenced(title: str, text: str, language: str = "") -> str:

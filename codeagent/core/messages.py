@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from codeagent.core.images import Image
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 INTERRUPTED = "(interrupted)"
 _NO_JSON = "invalid_json"
+_PICTURE = b'{"type":"image_url",'
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,12 @@ class SystemMessage:
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     text: str
+    images: tuple[Image, ...] = ()
+
+    @property
+    def described(self) -> str:
+        """The text, and what there is to see behind it."""
+        return "\n".join(part for part in (self.text, *(image.caption for image in self.images)) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +93,8 @@ def to_wire(message: Message, shape: WireShape = PLAIN) -> dict[str, Any]:
     match message:
         case SystemMessage(text):
             return {"role": "system", "content": text}
-        case UserMessage(text):
-            return {"role": "user", "content": text}
+        case UserMessage(text, images):
+            return {"role": "user", "content": _parts(text, images) if images else text}
         case ToolMessage(call_id, name, text):
             return {"role": "tool", "tool_call_id": call_id, "name": name, "content": text}
         case AssistantMessage(text, calls, reasoning):
@@ -113,7 +122,7 @@ def from_wire(wire: Mapping[str, Any], reasoning: Reasoning | None = None) -> Me
         if role == "system":
             return SystemMessage(text)
         if role == "user":
-            return UserMessage(text)
+            return _user(content) if isinstance(content, list) else UserMessage(text)
         if role == "tool":
             return ToolMessage(str(wire["tool_call_id"]), str(wire.get("name") or ""), text)
         if role == "assistant":
@@ -153,6 +162,52 @@ def _is_object(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _parts(text: str, images: Sequence[Image]) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = [_text_part(text)] if text else []
+    for image in images:
+        parts += [_text_part(image.caption)] if image.caption else []
+        parts.append({"type": "image_url", "image_url": {"url": image.url}})
+    return parts
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _user(parts: Sequence[object]) -> UserMessage:
+    """The inverse of `_parts`; in what others wrote, the text right before a picture counts as its caption too."""
+    texts: list[str] = []
+    images: list[Image] = []
+    for part in parts:
+        if not isinstance(part, Mapping):
+            continue
+        source = part.get("image_url")
+        if isinstance(source, Mapping):
+            images.append(Image(texts.pop() if texts else "", str(source.get("url", ""))))
+        else:
+            texts.append(str(part.get("text", "")))
+    return UserMessage("".join(texts), tuple(images))
+
+
+def unseen(message: UserMessage, why: str = "not shown here") -> UserMessage:
+    """The same with a note in the place of each picture."""
+    notes = tuple(f"{image.caption} ({why})" for image in message.images)
+    return UserMessage("\n".join(part for part in (message.text, *notes) if part))
+
+
+def has_images(data: bytes) -> bool:
+    """Whether a serialized message carries pictures."""
+    return data.startswith(b'{"role":"user","content":[') and _PICTURE in data
+
+
+def blind(data: bytes) -> bytes:
+    """A serialized message for whoever sees no pictures; one without any as it is."""
+    if not has_images(data):
+        return data
+    message = from_wire(json.loads(data))
+    return encode(unseen(message)) if isinstance(message, UserMessage) else data
 
 
 def _text(content: object) -> str:

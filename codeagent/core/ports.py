@@ -111,6 +111,10 @@ class Archive(Protocol):
         """Store `text`, or its pieces, return its id: the name of a file in `folder`. Raises StoreError."""
         ...
 
+    def put_file(self, name: str, ending: str, data: bytes) -> str:
+        """Store `data` as `put` does, in a file whose name begins with `name`. Raises StoreError."""
+        ...
+
 
 # ---- memory --------------------------------------------------------------------------------------------------------
 

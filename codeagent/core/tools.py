@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from codeagent.core.images import Image
+
 if TYPE_CHECKING:
     from codeagent.core.jobs import Jobs
     from codeagent.core.past import Past
@@ -69,6 +71,8 @@ class ToolResult:
     display: Preview | None = None
     archive: str | None = None
     """Id of the whole output where `text` is bounded."""
+    images: tuple[Image, ...] = ()
+    """What the model is to see; it travels in a message behind all results of the reply."""
     about: str = field(default="", compare=False)
     """Absolute path of the file or folder that was read or changed ("" for none); the toolbox fills it in."""
 
@@ -93,6 +97,8 @@ class ToolContext:
     said: str = ""
     """The newest user message as typed."""
     call_id: str = ""
+    sees: bool = False
+    """Whether the model can be shown pictures."""
     progress: Callable[[str], None] = lambda text: None
 
 

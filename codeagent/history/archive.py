@@ -33,12 +33,20 @@ class SessionArchive:
         Raises:
             StoreError: the disk refuses.
         """
+        pieces = (text,) if isinstance(text, str) else text
+        return self._store(call_id, ".txt", (scrub(piece).encode() for piece in pieces))
+
+    def put_file(self, name: str, ending: str, data: bytes) -> str:
+        """Store `data` as it is, as `put` does. Raises StoreError."""
+        return self._store(name, ending, (data,))
+
+    def _store(self, name: str, ending: str, pieces: Iterable[bytes]) -> str:
         try:
             make_private(self._folder)
-            path = self._create(_name(call_id))
+            path = self._create(_name(name), ending)
             try:
                 with path.open("wb") as file:
-                    file.writelines(scrub(piece).encode() for piece in ((text,) if isinstance(text, str) else text))
+                    file.writelines(pieces)
             except OSError:
                 path.unlink(missing_ok=True)
                 raise
@@ -47,10 +55,10 @@ class SessionArchive:
             raise StoreError("{path} cannot be written: {reason}.", path=self._folder, reason=reason) from error
         return path.name
 
-    def _create(self, name: str) -> Path:
+    def _create(self, name: str, ending: str) -> Path:
         number = 1
         while True:
-            path = self._folder / (f"{name}.txt" if number == 1 else f"{name}-{number}.txt")
+            path = self._folder / (f"{name}{ending}" if number == 1 else f"{name}-{number}{ending}")
             try:
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
                 return path

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codeagent.core.entries import Entry
-from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage, scrub
+from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage, scrub
 from codeagent.history import records
 
 PIECE = 2_000
@@ -87,6 +87,8 @@ def text_of(entry: Entry) -> str:
     message = entry.message
     if entry.said is not None:
         return scrub(entry.said)
+    if isinstance(message, UserMessage):
+        return scrub(message.described)
     if isinstance(message, AssistantMessage):
         return scrub("\n".join([*([message.text] if message.text else ()), *map(_called, message.calls)]))
     return scrub(message.text)

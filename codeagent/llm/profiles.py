@@ -12,13 +12,24 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from codeagent.core.messages import PLAIN, WireShape, encode_json
+from codeagent.core.messages import PLAIN, WireShape, blind, encode_json
 from codeagent.core.ports import Endpoint, Request
 from codeagent.llm.presets import parts
 
 LimitField = Literal["max_tokens", "max_completion_tokens"]
 Efforts = Mapping[str, Mapping[str, Any]]
 
+_NO_PICTURES = re.compile(
+    r"image|vision|multi-?modal|mmproj|content[^.]{0,60}\b(must be|should be|expected|not)\b[^.]{0,20}\bstr",
+    re.IGNORECASE,
+)
+_BLIND = re.compile(
+    r"(^|/)("
+    r"deepseek(?!.*(vl|ocr))|gpt-oss|gpt-3|o1-mini|o3-mini|codestral|devstral|kimi-k2(?!\.[5-9])|minimax-m|codellama|"
+    r"glm-(4\.[5-7]|5)(?!.*v)|qwen(?!.*(vl|omni))(.*coder|2\.5|3(?!\.[5-9]))|qwq|llama-?3(?!.*vision)|grok-(3|code)"
+    r")"
+)
+"""Families that are known to see nothing. Whoever else does not says so when it is sent a picture."""
 _ECHO = WireShape(echo_reasoning=True)
 _EFFORT: Efforts = {level: {"reasoning_effort": level} for level in ("low", "medium", "high")}
 _ROUTED: Efforts = {level: {"reasoning": {"effort": level}} for level in ("low", "medium", "high")}
@@ -45,9 +56,16 @@ class Profile:
     """Ask for usage (`stream_options.include_usage`)."""
     efforts: Efforts = field(default_factory=dict)
     """Body fields by effort; an effort that is not in here is not sent."""
+    vision: bool = True
+    """Send pictures; else a note stands in the place of each."""
 
-    def without(self, complaint: str) -> Profile | None:
-        """The profile that leaves out what a 400 complains of; None when it names nothing of ours."""
+    def without(self, complaint: str, *, pictures: bool = False) -> Profile | None:
+        """The profile that leaves out what a refusal complains of; None when it names nothing of ours.
+
+        `pictures`: the request carried some.
+        """
+        if pictures and self.vision and _NO_PICTURES.search(complaint):
+            return replace(self, vision=False)
         if self.usage and re.search(r"stream_options|include_usage", complaint):
             return replace(self, usage=False)
         if self.limit and self.limit in complaint:
@@ -87,7 +105,8 @@ _TABLE: tuple[tuple[str, str, Profile], ...] = (
 def profile_for(base_url: str, model: str) -> Profile:
     """The profile that an endpoint and a model begin with."""
     host, name = parts(base_url).hostname or "", model.lower()
-    return next(profile for at, of, profile in _TABLE if fnmatchcase(host, at) and fnmatchcase(name, of))
+    found = next(profile for at, of, profile in _TABLE if fnmatchcase(host, at) and fnmatchcase(name, of))
+    return replace(found, vision=False) if _BLIND.search(name) else found
 
 
 def body(request: Request, endpoint: Endpoint, profile: Profile) -> bytes:
@@ -100,4 +119,5 @@ def body(request: Request, endpoint: Endpoint, profile: Profile) -> bytes:
     fields.update(profile.efforts.get(request.effort or "", {}))
     fields.update(endpoint.extra)
     tools = b"" if request.tools in (b"", b"[]") else b',"tools":' + request.tools
-    return b'%b%b,"messages":[%b]}' % (encode_json(fields)[:-1], tools, b",".join(request.messages))
+    messages = request.messages if profile.vision else map(blind, request.messages)
+    return b'%b%b,"messages":[%b]}' % (encode_json(fields)[:-1], tools, b",".join(messages))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from codeagent.core.entries import Usage
 from codeagent.core.errors import IncompleteReply
-from codeagent.core.messages import UserMessage, encode
+from codeagent.core.messages import UserMessage, blind, encode
 from codeagent.core.ports import Provider, Purpose, Reply, Request, Summarize
 
 
@@ -23,7 +23,7 @@ def make_summarizer(
     """
 
     async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
-        asked = [*messages, encode(UserMessage(instruction))]
+        asked = [*map(blind, messages), encode(UserMessage(instruction))]
         request = Request(model, asked, tools, max_tokens=max_tokens, purpose=purpose)
         text = ""
         async for item in provider.stream(request):

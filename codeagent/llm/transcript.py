@@ -49,8 +49,8 @@ def render(messages: Sequence[bytes]) -> Iterator[str]:
         match from_wire(json.loads(data)):
             case SystemMessage():
                 pass
-            case UserMessage(text):
-                yield f"[user]\n{text}"
+            case UserMessage() as said:
+                yield f"[user]\n{said.described}"
             case AssistantMessage(text, calls):
                 lines = [text, *(f"(calls {call.name} {call.arguments})" for call in calls)]
                 yield "[assistant]\n" + "\n".join(line for line in lines if line)

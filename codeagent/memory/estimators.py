@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from codeagent.core.errors import ConfigError
+from codeagent.core.images import sized
 from codeagent.core.ports import Estimate
 from codeagent.core.tokens import estimate_classes, estimate_classic
 
@@ -15,18 +16,20 @@ _PART = 48_000
 
 
 def make_estimate(name: Estimator) -> Estimate:
-    """The estimate of that name, over UTF-8 text; `exact` loads its package here, which takes a second or two.
+    """The estimate of that name, over UTF-8 text; pictures in serialized messages count by their size.
+
+    `exact` loads its package here, which takes a second or two.
 
     Raises:
         ConfigError: the package is not installed.
     """
     match name:
         case "classic":
-            return _classic
+            return sized(_classic)
         case "exact":
-            return _exact()
+            return sized(_exact())
         case _:
-            return estimate_classes
+            return sized(estimate_classes)
 
 
 def _classic(data: bytes) -> int:

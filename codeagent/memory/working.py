@@ -9,7 +9,7 @@ from codeagent.core.entries import Entry
 from codeagent.core.messages import AssistantMessage, ToolMessage, UserMessage
 
 Group = tuple[Entry, ...]
-"""Messages that cannot be parted: one alone, or a reply with calls and all their results."""
+"""Messages that stay together: one alone, or a reply with calls, all their results, and pictures of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def groups(entries: Sequence[Entry]) -> list[Group]:
     """`entries` in their order, as groups."""
     made: list[list[Entry]] = []
     for entry in entries:
-        if isinstance(entry.message, ToolMessage) and made:
+        if made and (isinstance(entry.message, ToolMessage) or entry.origin == "tool"):
             made[-1].append(entry)
         else:
             made.append([entry])

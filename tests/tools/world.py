@@ -28,9 +28,12 @@ class Folder:
     folder: Path
 
     def put(self, call_id: str, text: str | Iterable[str]) -> str:
+        return self.put_file(call_id, ".txt", "".join(text).encode())
+
+    def put_file(self, name: str, ending: str, data: bytes) -> str:
         self.folder.mkdir(exist_ok=True)
-        (self.folder / f"{call_id}.txt").write_text("".join(text), encoding="utf-8")
-        return f"{call_id}.txt"
+        (self.folder / f"{name}{ending}").write_bytes(data)
+        return f"{name}{ending}"
 
 
 @dataclass

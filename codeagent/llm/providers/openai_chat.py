@@ -16,11 +16,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from codeagent.core.errors import ContextOverflow, IncompleteReply, ModelError, NetworkError, PassingError
+from codeagent.core.messages import has_images
 from codeagent.core.ports import Endpoint, ProviderKind, Request, StreamItem
 from codeagent.llm.assemble import Assembler
 from codeagent.llm.errors import Refusal, check, read_error, refused, retry_after, unreachable
 from codeagent.llm.presets import is_loopback
-from codeagent.llm.profiles import body, profile_for
+from codeagent.llm.profiles import Profile, body, profile_for
 from codeagent.llm.sse import DONE, EventReader, WholeReader
 
 if TYPE_CHECKING:
@@ -152,8 +153,7 @@ class OpenAIChat:
                 raise self._silence(self._endpoint.first_token_timeout) from error
             except (_package().APIError, ValueError) as error:
                 meaning = self._meaning(error)
-                plain = getattr(error, "status_code", 0) in (400, 422) and not isinstance(meaning, ContextOverflow)
-                leaner = profile.without(str(getattr(error, "body", ""))) if plain else None
+                leaner = None if isinstance(meaning, ContextOverflow) else _leaner(profile, error, request)
                 if leaner is None:
                     raise meaning from error
                 self._profile = leaner
@@ -217,6 +217,14 @@ class OpenAIChat:
         if isinstance(error, package.APIError):
             return unreachable(str(error.__cause__ or error), endpoint)
         return ModelError("{url} cannot be asked: {reason}.", url=endpoint.base_url, reason=error)
+
+
+def _leaner(profile: Profile, error: Any, request: Request) -> Profile | None:
+    """What is left of `profile` when a refusal names something optional in it."""
+    status, complaint = getattr(error, "status_code", 0), str(getattr(error, "body", ""))
+    # Of pictures some say that there is no such endpoint or media type, or just fail.
+    pictures = status in (400, 404, 415, 422, 500, 501) and any(map(has_images, request.messages))
+    return profile.without(complaint, pictures=pictures) if pictures or status in (400, 422) else None
 
 
 PROVIDER = ProviderKind("openai_chat", OpenAIChat)

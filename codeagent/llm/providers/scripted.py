@@ -21,7 +21,7 @@ from codeagent.core import errors
 from codeagent.core.entries import Usage
 from codeagent.core.errors import CodeAgentError, ConfigError, ModelError
 from codeagent.core.events import CallDelta, ReasoningDelta, TextDelta
-from codeagent.core.messages import AssistantMessage, Reasoning, ToolCall
+from codeagent.core.messages import AssistantMessage, Reasoning, ToolCall, blind
 from codeagent.core.ports import Endpoint, ProviderKind, Purpose, Reply, Request, StreamItem
 
 SLICE = 12
@@ -123,7 +123,7 @@ class ScriptedProvider:
             raise _error(step.error)
         yield Reply(
             AssistantMessage(step.text, step.calls, Reasoning(step.reasoning) if step.reasoning else None),
-            usage=step.usage or estimate_usage(step, sum(map(len, request.messages)) + len(request.tools)),
+            usage=step.usage or estimate_usage(step, sum(map(len, map(blind, request.messages))) + len(request.tools)),
             finish="length" if step.cut else "tool_calls" if step.calls else "stop",
             cut=step.cut,
             broken_calls=frozenset(one.id for one in step.calls[-1:] if step.cut),

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.errors import CodeAgentError, ModelError
-from codeagent.core.messages import AssistantMessage, Message, SystemMessage, UserMessage, encode
+from codeagent.core.messages import AssistantMessage, Message, SystemMessage, UserMessage, encode, unseen
 from codeagent.memory import ledger
 from codeagent.memory.ledger import MARK, SUMMARY, Ledger
 from codeagent.memory.rungs.base import Job, Parts, Scale
+from codeagent.memory.rungs.mask import NO_LONGER_SHOWN
 from codeagent.memory.verify import missing, rules, values, without_pastes
 
 ACKNOWLEDGEMENT = "Understood. I go on from there."
@@ -176,7 +177,9 @@ class Folding:
         if request is None:
             return ""
         words = request.said if request.said is not None else ledger.split(request.message.text)[0]
-        return words if self._tokens(words) <= self._trigger // 3 else self.typed(request)
+        words = words if self._tokens(words) <= self._trigger // 3 else self.typed(request)
+        pictures = request.message.images if isinstance(request.message, UserMessage) else ()
+        return unseen(UserMessage(words, pictures), NO_LONGER_SHOWN).text
 
     def _tokens(self, text: str) -> int:
         return self._parts.estimate(text.encode("utf-8", "replace"))

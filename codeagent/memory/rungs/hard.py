@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.errors import ContextOverflow
-from codeagent.core.messages import UserMessage, encode
+from codeagent.core.messages import UserMessage, encode, unseen
 from codeagent.memory.rungs.base import Job, Parts, Scale
 from codeagent.memory.rungs.fold import Folding, Plan
-from codeagent.memory.rungs.mask import shortened
+from codeagent.memory.rungs.mask import NO_LONGER_SHOWN, shortened
 from codeagent.memory.verify import without_pastes
 from codeagent.memory.working import groups
 
@@ -67,11 +67,12 @@ class Hard:
     def _shorter(self, entry: Entry, length: int) -> Replacement | None:
         if entry.said is None or not isinstance(entry.message, UserMessage):
             return shortened(entry, length, self.parts.estimate)
-        head, found, beside = entry.message.text.partition(entry.said)
+        message = unseen(entry.message, NO_LONGER_SHOWN)
+        head, found, beside = message.text.partition(entry.said)
         text = head + self.folding.typed(entry) + without_pastes(beside, entry.id)
-        if not found or text == entry.message.text:
+        if (not found or text == message.text) and not entry.message.images:
             return None
-        return Replacement(UserMessage(text), of=(entry.id,), id=entry.id)
+        return Replacement(UserMessage(text) if found else message, of=(entry.id,), id=entry.id)
 
 
 def too_large(job: Job, scale: Scale) -> ContextOverflow:

@@ -1,4 +1,4 @@
-"""Rung 1: old tool results become one line each, without a model call. Calls and results stay paired."""
+"""Rung 1: old tool results and pictures become one line each, without a model call. Pairs stay whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeagent.core.entries import Compaction, Entry, Replacement
-from codeagent.core.messages import ToolMessage, encode
+from codeagent.core.messages import Message, ToolMessage, UserMessage, encode, unseen
 from codeagent.core.ports import Estimate
 from codeagent.memory.rungs.base import Job, Parts, Scale, kept_from
 from codeagent.memory.working import groups
@@ -17,6 +17,7 @@ NEWEST = 5
 """So many of the newest groups are never masked."""
 _WHOLE = re.compile(r"the whole is in (.+?) \(read_file")
 _MASKED = re.compile(r"\[\d[\d,]* characters left out to free the context")
+NO_LONGER_SHOWN = "left out to free the context; read_file shows it again"
 _ENOUGH = 0.75
 """Share of the limit that is enough: what is masked for less comes back at once as the next compaction."""
 
@@ -62,9 +63,12 @@ def _groups_end(entries: Sequence[Entry]) -> int:
     return len(entries) - sum(map(len, groups(entries)[-NEWEST:]))
 
 
-def masked_line(entry: Entry) -> ToolMessage | None:
-    """The line that stands for a result; None for what is no result, is masked already, or cannot be rewritten."""
+def masked_line(entry: Entry) -> Message | None:
+    """What stands for a result, or for a message with pictures; None for anything else, for what is masked already,
+    and for what cannot be rewritten."""
     message = entry.message
+    if isinstance(message, UserMessage):
+        return unseen(message, NO_LONGER_SHOWN) if message.images else None
     if not isinstance(message, ToolMessage) or "." in entry.id or _MASKED.match(message.text):
         return None
     return ToolMessage(message.call_id, message.name, mask(message.text, entry.id))
@@ -80,8 +84,11 @@ def mask(text: str, id: str) -> str:
 
 
 def shortened(entry: Entry, characters: int, estimate: Estimate) -> Replacement | None:
-    """A result cut to its first third and its end, with the id of the whole; None where that gains nothing."""
+    """A result cut to its first third and its end, with the id of the whole, or a message without its pictures; None
+    where that gains nothing."""
     message = entry.message
+    if isinstance(message, UserMessage) and message.images:
+        return Replacement(unseen(message, NO_LONGER_SHOWN), of=(entry.id,), id=entry.id)
     if not isinstance(message, ToolMessage) or "." in entry.id or len(message.text) <= characters:
         return None
     head, tail = message.text[: characters // 3], message.text[-(characters * 2 // 3) :]

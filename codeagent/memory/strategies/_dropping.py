@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeagent.core.entries import Compaction, Replacement
 from codeagent.core.messages import UserMessage, encode
@@ -41,7 +41,8 @@ class Dropping:
             del kept[0]
         stays = {entry.id for group in kept for entry in group}
         gone = [entry for entry in job.view.entries if entry.id not in stays]
-        noted = UserMessage(NOTE + request.message.text.removeprefix(NOTE))
+        assert isinstance(request.message, UserMessage)
+        noted = replace(request.message, text=NOTE + request.message.text.removeprefix(NOTE))
         freed = sum(entry.tokens for entry in gone) + request.tokens - self.parts.estimate(encode(noted))
         if not gone or freed <= 0:
             return None

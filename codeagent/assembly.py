@@ -206,6 +206,8 @@ class Assembly:
                 self.estimate,
                 mode=self._settings.compaction.mode,
                 keep_turns=self._settings.compaction.keep_turns,
+                mask=self._settings.compaction.mask,
+                verify=self._settings.compaction.verify,
                 strategy=discover(strategies, "STRATEGY")[self._settings.memory.strategy],
                 budget=budget,
             ),

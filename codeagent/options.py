@@ -50,6 +50,8 @@ class Options:
     timeout: float | None = None
     system_prompt: str | None = None
     append_system_prompt: str | None = None
+    no_mask: bool = False
+    """Old tool results are not masked: the setting `compaction.mask`."""
     safe_mode: bool = False
     """Nothing of the project's configuration is read."""
     provider: str | None = None
@@ -69,6 +71,7 @@ class Options:
             "max_turns": self.max_turns,
             "max_budget_usd": self.max_budget_usd,
             "timeout": self.timeout,
+            "compaction.mask": False if self.no_mask else None,
         }
         return {key: value for key, value in given.items() if value is not None}
 

@@ -51,6 +51,7 @@ def start(
     timeout: flags.Timeout = None,
     system_prompt: flags.SystemPrompt = None,
     append_system_prompt: flags.AppendPrompt = None,
+    no_mask: flags.NoMask = False,
     safe_mode: flags.SafeMode = False,
     provider: flags.Provider = None,
     verbose: flags.Verbose = False,

@@ -32,13 +32,16 @@ class ConversationHistoryCompactor:
         *,
         mode: Mode = "ladder",
         keep_turns: int = 3,
+        mask: bool = True,
+        verify: bool = True,
         new_id: Callable[[], str] = _new_id,
         strategy: Strategy = summary.STRATEGY,
         budget: ContextBudget = _BUDGET,
     ) -> None:
-        """`mode` classic is the plain rule alone; `keep_turns` user turns stay byte for byte."""
+        """`mode`, `keep_turns`, `mask` and `verify` are those of `Parts`."""
         self._more_turns = 0
-        self._rungs = tuple(strategy.rungs(Parts(summarize, estimate, budget, new_id, mode, keep_turns)))
+        parts = Parts(summarize, estimate, budget, new_id, mode, keep_turns, mask, verify)
+        self._rungs = tuple(strategy.rungs(parts))
 
     async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
         """A smaller form of the history; None, without a model call, when there is nothing to gain.

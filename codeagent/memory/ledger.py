@@ -205,10 +205,10 @@ def _newest(rows: Sequence[str], estimate: Callable[[str], int], budget: int) ->
 def split(text: str) -> tuple[str, str, str]:
     """(what stands before the mark, the record's text, the summary's) of a message; the latter two "" without one."""
     before, mark, after = f"\n{text}".rpartition(f"\n{MARK}\n")
-    if not mark or not after.startswith(RECORD):
+    if not mark or not after.startswith((RECORD, SUMMARY)):
         return text, "", ""
-    record, _, summary = after.partition(f"\n\n{SUMMARY}\n")
-    return before.strip("\n"), record, summary
+    record, _, summary = f"\n\n{after}".partition(f"\n\n{SUMMARY}\n")
+    return before.strip("\n"), record.lstrip("\n"), summary
 
 
 def read(text: str) -> Ledger | None:

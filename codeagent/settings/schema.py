@@ -55,7 +55,12 @@ class TaskMemorySettings(_Table):
 class CompactionSettings(_Table):
     keep_turns: PositiveInt = 3
     """User turns that a compaction leaves as they are."""
+    mask: bool = True
+    """Shrink old tool results to a line each before anything is summarised."""
+    verify: bool = True
+    """Compare each summary with a record of what was agreed, and put back what it lost; else it stands alone."""
     mode: Literal["ladder", "classic"] = "ladder"
+    """Mask, summarise, fold, as far as is needed; or one summary and the newest turns, nothing else."""
     retry_after: int = Field(default=10, ge=0)
     """Steps between attempts after three failures in a row; 0 tries at every check."""
 

@@ -13,6 +13,7 @@ from codeagent.core.events import Compacted, Compacting, Notice, Replied, StepSt
 from codeagent.core.messages import AssistantMessage, UserMessage
 from codeagent.history.reading import read_state
 from codeagent.llm.providers.scripted import Step, call, say, summary
+from codeagent.memory.ledger import MARK, SUMMARY
 from tests.agent._world import World, check_valid, ended, events, happens, messages, said
 from tests.agent.conftest import Make
 from tests.laws.requests import extends, unpaired
@@ -206,6 +207,14 @@ async def test_it_never_compacts_twice_for_nothing(make: Make) -> None:
     assert sum(isinstance(event, Compacted) for event in seen) == 1
     assert said(session)[-1] == "Done."
     world.play()
+
+
+async def test_a_summary_that_is_not_verified_stands_alone(make: Make) -> None:
+    world = make(compaction__verify=False, compaction__mask=False, compaction__keep_turns=1)
+    session = await over(world, summary("Short."), say("Fits."))
+    await events(session.run_turn("next"))
+    assert said(session)[0] == f"{MARK}\n{SUMMARY}\nShort."
+    check_valid(session)
 
 
 async def test_classic_mode_is_the_plain_rule(make: Make) -> None:

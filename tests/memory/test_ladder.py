@@ -11,7 +11,7 @@ from codeagent.core.errors import ContextOverflow, NetworkError
 from codeagent.core.messages import ToolCall, ToolMessage
 from codeagent.core.tokens import ContextBudget, estimate_classes
 from codeagent.memory.compactor import ConversationHistoryCompactor
-from codeagent.memory.ledger import MARK, Ledger, Words, read, render
+from codeagent.memory.ledger import MARK, SUMMARY, Ledger, Words, read, render, split
 from codeagent.memory.verify import assents, rules, without_pastes
 from tests.memory._world import Summariser, Talk
 from tests.memory.test_compactor import size
@@ -20,8 +20,12 @@ BUDGET = ContextBudget(8_000)
 """trigger 5 000, hard limit 6 000."""
 
 
-async def climb(talk: Talk, *summaries: str | Exception, ask: bool = True, more: int = 0) -> Compaction | None:
-    compactor = ConversationHistoryCompactor(Summariser(*summaries), estimate_classes, budget=BUDGET)
+async def climb(
+    talk: Talk, *summaries: str | Exception, ask: bool = True, more: int = 0, mask: bool = True, verify: bool = True
+) -> Compaction | None:
+    compactor = ConversationHistoryCompactor(
+        Summariser(*summaries), estimate_classes, budget=BUDGET, mask=mask, verify=verify
+    )
     return await compactor.compact(talk, Need(size(talk) + more, ask=ask))
 
 
@@ -60,6 +64,33 @@ async def test_where_masks_are_not_enough_the_turn_is_folded_behind_its_request(
     proposal = await climb(talk, "A summary.")
     assert proposal is not None and (proposal.rung, proposal.messages[0].id) == (3, "m1")
     assert proposal.messages[0].message.text.startswith(f"Never touch vendor/.\n\n{MARK}\n")
+
+
+async def test_without_masks_the_turn_is_folded_at_once() -> None:
+    talk = steps(Talk().user("one"), 26)
+    masked, folded = await climb(talk), await climb(talk, "A summary.", mask=False)
+    assert masked is not None and folded is not None
+    assert (masked.rung, folded.rung) == (1, 3)
+
+
+async def test_without_verification_the_summary_stands_alone() -> None:
+    talk = Talk().user("Never touch vendor/.").assistant("Done.")
+    for number in range(4):
+        talk.user(f"turn {number}").assistant("thinking aloud " * (900 if number == 0 else 1))
+    checked, alone = await climb(talk, "Nothing much."), await climb(talk, "Nothing much.", verify=False)
+    assert checked is not None and alone is not None
+    assert (checked.repaired, checked.held) == (("Never touch vendor/.",), 1)
+    assert (alone.repaired, alone.coverage, alone.held) == ((), None, 0)
+    assert alone.messages[0].message.text == f"{MARK}\n{SUMMARY}\nNothing much."
+    assert split(alone.messages[0].message.text) == ("", "", "Nothing much.")
+
+
+async def test_without_verification_and_without_a_summary_the_record_stands_in() -> None:
+    talk = Talk().user("Never touch vendor/.").assistant("Done.").user("And now?").assistant("thinking aloud " * 3_200)
+    assert size(talk) > BUDGET.hard_limit
+    proposal = await climb(talk, "", verify=False)
+    assert proposal is not None and proposal.failure
+    assert (proposal.held, "Never touch vendor/." in proposal.messages[0].message.text) == (1, True)
 
 
 @pytest.mark.parametrize("bad", ["", NetworkError("No connection."), "longer " * 9_000])

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codeagent.core.entries import Compaction, Entry, Need
+from codeagent.core.errors import ContextOverflow
 from codeagent.core.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from codeagent.core.plugins import discover
 from codeagent.core.tokens import ContextBudget, estimate_classes
@@ -190,8 +191,30 @@ async def test_where_all_fits_nothing_is_left_out_but_half_when_asked(name: str)
 
 @pytest.mark.parametrize("name", DROPPING)
 async def test_one_request_alone_cannot_be_made_smaller(name: str) -> None:
-    assert await compact(name, Talk().user("x " * 9_000), force=True) is None
+    assert await compact(name, Talk().user("x " * 1_000), force=True) is None
     assert await compact(name, Talk(), force=True) is None
+
+
+@pytest.mark.parametrize("name", KINDS)
+async def test_nothing_stays_over_the_hard_limit(name: str) -> None:
+    """What always stays is too large alone: a pasted request, the results of the newest group. No model is asked."""
+    paste = Talk().turns(1, 2).user("Never touch vendor/.\n" + "2026 a log line\n" * 4_000 + "Why?")
+    calls = [ToolCall(f"c{number}", "shell") for number in range(3)]
+    results = Talk().user("Never touch vendor/. Why?").assistant("", *calls)
+    for one in calls:
+        results.tool(one.id, "a line of output\n" * 900)
+    for talk in (paste, results):
+        assert talk.tokens > SMALL.hard_limit
+        proposal = await compactor(name).compact(talk, Need(talk.tokens, ask=False))
+        assert proposal is not None and proposal.tokens_after < SMALL.hard_limit
+        kept = "\n".join(item.message.text for item in proposal.messages)
+        assert all(part in kept for part in ("Never touch vendor/.", "Why?", "recall(id="))
+
+
+@pytest.mark.parametrize("name", KINDS)
+async def test_what_cannot_be_sent_is_told(name: str) -> None:
+    with pytest.raises(ContextOverflow):
+        await compactor(name).compact(Talk().user("hi"), Need(4_000, ask=False))
 
 
 Turn = st.tuples(st.text(max_size=40), st.lists(st.integers(0, 3), max_size=5), st.booleans())
@@ -210,19 +233,28 @@ async def test_pairs_stay_whole_and_every_fold_makes_the_history_smaller(
     """Over a real history on disk: folded, it equals what a later start reads, and no call lost its result."""
     path = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
     history = new_session(path, SessionInfo(path.stem, "p-0", "/", "m", "1"))
-    made = compactor(name, ContextBudget(window))
+    made_for = ContextBudget(window)
+    made = compactor(name, made_for)
     for _ in range(rounds):
         for text, calls, answered in turns:
             _say(history, text, calls, answered)
         before = history.tokens
         request = history.entries[-1].message if not turns[-1][1] else None
-        proposal = await made.compact(history, Need(history.tokens + 50))
+        try:
+            proposal = await made.compact(history, Need(history.tokens + 50))
+        except ContextOverflow:
+            assert history.tokens + 50 > made_for.hard_limit
+            continue
         if proposal is None:
+            assert history.tokens + 50 <= made_for.hard_limit
             continue
         history.fold(proposal)
+        assert history.tokens + 50 <= made_for.hard_limit
         assert history.tokens < before
         assert open_calls(history.entries) == []
         assert isinstance(history.entries[0].message, UserMessage)
+        if proposal.rung:
+            continue
         assert request is None or history.entries[-1].message.text.removeprefix(NOTE) == request.text
         assert sum(NOTE in entry.message.text for entry in history.entries) >= 1
     await history.sync()

@@ -49,6 +49,10 @@ class Parts:
     """classic: the plain rule alone."""
     keep_turns: int = 3
     """User turns that stay byte for byte."""
+    mask: bool = True
+    """Old tool results may become one line each."""
+    verify: bool = True
+    """The record stands beside the model's summary, which is compared with it; else the summary stands alone."""
 
 
 @dataclass(frozen=True, slots=True)

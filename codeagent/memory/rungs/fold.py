@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeagent.core.entries import Compaction, Entry, Replacement
@@ -49,9 +49,12 @@ class Draft:
     earlier: str
     """Summaries that are in the head already."""
     acknowledged: bool
+    alone: bool
+    """The summary stands without the record."""
 
     def messages(self, summary: str) -> tuple[Message, ...]:
-        text = f"{MARK}\n{self.record}\n\n{SUMMARY}\n{summary.replace(MARK, '')}"
+        record = "" if self.alone else f"{self.record}\n\n"
+        text = f"{MARK}\n{record}{SUMMARY}\n{summary.replace(MARK, '')}"
         first = UserMessage(f"{self.words}\n\n{text}" if self.request else text)
         return (first, AssistantMessage(ACKNOWLEDGEMENT)) if self.acknowledged else (first,)
 
@@ -59,8 +62,10 @@ class Draft:
 class Folding:
     """Drafts a fold, predicts its size, and carries it out."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, *, asks: bool = True) -> None:
+        """Where it never `asks` a model, the record stands alone."""
         self._parts = parts
+        self._asks = asks
         self._trigger = parts.budget.trigger
         self._typed: dict[str, str] = {}
         """What was typed, without pastes, by message: looking for them in a long one takes its time."""
@@ -76,7 +81,8 @@ class Folding:
         )
         opens = isinstance(tail[0].message, UserMessage) if tail else request is None
         earlier = "\n\n".join(text for entry in head if (text := ledger.split(entry.message.text)[2]))
-        return Draft(plan, head, request, self._words(request), record, made, earlier, opens)
+        alone = not self._parts.verify
+        return Draft(plan, head, request, self._words(request), record, made, earlier, opens, alone)
 
     def typed(self, entry: Entry) -> str:
         """What the person typed, pastes left out."""
@@ -107,19 +113,21 @@ class Folding:
             return None
         if not job.need.ask and not scale.pressing:
             return None
-        summary, failure = "", "the summariser rests after failures"
+        summary, failure = "", "the summariser rests after failures" if self._asks else ""
         try:
-            if job.need.ask:
+            if self._asks and job.need.ask:
                 summary, failure = await self._summary(job, draft, gone), ""
         except CodeAgentError as error:
             if not scale.pressing:
                 raise
             failure = str(error)
-        if failure:
-            summary = self._fallback(scale, draft)
-            if self._size(draft.messages(summary)) >= gone:
-                return None
-        return self._proposal(job, scale, draft, summary, failure)
+        if summary:
+            made = self._proposal(job, scale, draft, summary)
+            return made if draft.alone else self._verified(made, job, draft, summary)
+        draft = replace(draft, alone=False)
+        if self._size(draft.messages(text := self._fallback(scale, draft))) >= gone:
+            return None
+        return replace(self._verified(self._proposal(job, scale, draft, text), job, draft, ""), failure=failure)
 
     async def _summary(self, job: Job, draft: Draft, gone: int) -> str:
         """Asks with the session's own prefix, so that the provider reads it from its cache."""
@@ -144,15 +152,9 @@ class Folding:
         fits = scale.after(self.gone(draft), size) <= scale.budget.trigger
         return draft.earlier if draft.earlier and fits else _NO_SUMMARY
 
-    def _proposal(self, job: Job, scale: Scale, draft: Draft, summary: str, failure: str) -> Compaction:
+    def _proposal(self, job: Job, scale: Scale, draft: Draft, summary: str) -> Compaction:
         first, *rest = draft.messages(summary)
         entries, ids = job.view.entries, tuple(entry.id for entry in draft.head)
-        agreed = draft.ledger.agreements
-        values_ = [value for words in draft.ledger.words for value in values(words.text)]
-        wanted = list(dict.fromkeys([*agreed, *draft.ledger.modified, *values_]))
-        told = "" if failure else summary
-        stays = [draft.request, *entries[draft.plan.cut :]]
-        kept = [rule for entry in stays if entry is not None and entry.said for rule in rules(self.typed(entry))]
         replaced = {id for item in draft.plan.tail for id in item.of}
         return Compaction(
             id=self._parts.new_id(),
@@ -166,11 +168,21 @@ class Folding:
             tokens_before=job.tokens,
             tokens_after=scale.after(self.gone(draft), self._size((first, *rest))),
             left=tuple(id for id in ids if draft.request is None or id != draft.request.id),
-            repaired=tuple(one[:_QUOTED] for one in missing(agreed, told)),
-            coverage=1 - len(missing(wanted, told)) / len(wanted) if wanted else 1.0,
             focus=job.need.focus,
+        )
+
+    def _verified(self, made: Compaction, job: Job, draft: Draft, summary: str) -> Compaction:
+        """The proposal with what the comparison of the model's summary ("" for none) and the record told."""
+        agreed = draft.ledger.agreements
+        values_ = [value for words in draft.ledger.words for value in values(words.text)]
+        wanted = list(dict.fromkeys([*agreed, *draft.ledger.modified, *values_]))
+        stays = [draft.request, *job.view.entries[draft.plan.cut :]]
+        kept = [rule for entry in stays if entry is not None and entry.said for rule in rules(self.typed(entry))]
+        return replace(
+            made,
+            repaired=tuple(one[:_QUOTED] for one in missing(agreed, summary)),
+            coverage=1 - len(missing(wanted, summary)) / len(wanted) if wanted else 1.0,
             held=len(dict.fromkeys([*agreed, *kept])),
-            failure=failure,
         )
 
     def _words(self, request: Entry | None) -> str:

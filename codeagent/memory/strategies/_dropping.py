@@ -1,4 +1,7 @@
-"""What strategies without a model share: which groups may go, how far to go, and the record of what went."""
+"""What strategies without a model share: which groups may go, how far to go, and the record of what went.
+
+Where leaving groups out is not enough for the request to be sent, the ladder's hard rung is climbed, without a model.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,25 @@ from dataclasses import dataclass, replace
 
 from codeagent.core.entries import Compaction, Replacement
 from codeagent.core.messages import UserMessage, encode
-from codeagent.memory.rungs.base import Job, Parts
+from codeagent.memory.rungs.base import Job, Parts, Rung, Scale
+from codeagent.memory.rungs.fold import Folding
+from codeagent.memory.rungs.hard import Hard
 from codeagent.memory.working import Group, WorkingMemory, groups, is_open, is_user
 
 RUNG = 0
 NOTE = (
-    "[Earlier messages of this conversation were left out here to free the context. They are kept on disk, "
-    "with the session.]\n\n"
+    "[Earlier messages of this conversation were left out here to free the context; "
+    "recall finds them, by words or by id.]\n\n"
 )
 
 
 Choose = Callable[[Sequence[Group], WorkingMemory, Collection[int]], Sequence[int]]
 """One strategy: (groups, room, places that stay in any case) -> places that stay, in order."""
+
+
+def dropping(parts: Parts, choose: Choose) -> Sequence[Rung]:
+    """The rungs of a strategy that leaves out what it does not `choose`."""
+    return (Dropping(parts, choose), Hard(parts, Folding(parts, asks=False)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,7 @@ class Dropping:
     choose: Choose
 
     async def propose(self, job: Job) -> Compaction | None:
+        """None where nothing may go, or not enough for a request that cannot be sent."""
         all = groups(job.view.entries)
         asked = [place for place, group in enumerate(all) if is_user(group)]
         if not asked or is_open(all[-1]):
@@ -44,7 +55,9 @@ class Dropping:
         assert isinstance(request.message, UserMessage)
         noted = replace(request.message, text=NOTE + request.message.text.removeprefix(NOTE))
         freed = sum(entry.tokens for entry in gone) + request.tokens - self.parts.estimate(encode(noted))
-        if not gone or freed <= 0:
+        scale = Scale.of(job, self.parts)
+        after = scale.after(freed)
+        if not gone or freed <= 0 or (scale.pressing and after > scale.limit):
             return None
         ids = tuple(entry.id for entry in gone)
         return Compaction(
@@ -53,7 +66,7 @@ class Dropping:
             first_kept=_behind(job, gone[-1].id),
             messages=(Replacement(noted, of=(request.id, *ids), id=request.id),),
             tokens_before=job.tokens,
-            tokens_after=max(0, job.tokens - freed),
+            tokens_after=after,
             left=ids,
             focus=job.need.focus,
         )

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from codeagent.memory.importance import importance
 from codeagent.memory.rungs.base import Parts, Rung, Strategy
-from codeagent.memory.strategies._dropping import Dropping
+from codeagent.memory.strategies._dropping import dropping
 from codeagent.memory.working import Group, WorkingMemory, is_user
 
 
@@ -47,7 +47,7 @@ def _weights(groups: Sequence[Group]) -> list[float]:
 
 
 def _rungs(parts: Parts) -> Sequence[Rung]:
-    return (Dropping(parts, choose),)
+    return dropping(parts, choose)
 
 
 STRATEGY = Strategy("importance", _rungs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from codeagent.memory.rungs.base import Parts, Rung, Strategy
-from codeagent.memory.strategies._dropping import Dropping
+from codeagent.memory.strategies._dropping import dropping
 from codeagent.memory.working import Group, WorkingMemory
 
 
@@ -15,7 +15,7 @@ def choose(groups: Sequence[Group], memory: WorkingMemory, held: Collection[int]
 
 
 def _rungs(parts: Parts) -> Sequence[Rung]:
-    return (Dropping(parts, choose),)
+    return dropping(parts, choose)
 
 
 STRATEGY = Strategy("sliding_window", _rungs)

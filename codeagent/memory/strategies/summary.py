@@ -18,9 +18,9 @@ def _rungs(parts: Parts) -> Sequence[Rung]:
         return (Classic(parts),)
     folding = Folding(parts)
     return (
-        Mask(parts),
+        *((Mask(parts),) if parts.mask else ()),
         Summarise(parts, folding),
-        Mask(parts, by_groups=True),
+        *((Mask(parts, by_groups=True),) if parts.mask else ()),
         FoldWithin(parts, folding),
         Hard(parts, folding),
     )

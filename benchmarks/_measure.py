@@ -119,3 +119,8 @@ def cpu_seconds(pid: int) -> float:
 
 def row(name: str, *cells: str) -> None:
     print(f"{name:<44} " + "  ".join(f"{cell:>14}" for cell in cells), flush=True)
+
+
+def table(name: str, *cells: str) -> None:
+    """A row of many narrow cells."""
+    print(f"{name:<20}" + "".join(f"{cell:>11}" for cell in cells), flush=True)

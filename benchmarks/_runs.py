@@ -70,15 +70,18 @@ def _made(seed: int) -> dict[str, Any]:
     texts = list(classes(seed).values())
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": "You are a coding agent. " * 40},
-        {"role": "user", "content": "Find out why the test fails, and mend it."},
+        {"role": "user", "content": "Find out why the test fails; mend it. Never touch vendor/. 不要改 migrations/。"},
     ]
     usage = []
     for step in range(40):
         usage.append({"message": len(messages), "prompt_tokens": sum(map(_count, messages))})
-        call = {"id": f"call_{step}", "type": "function", "function": {"name": "shell", "arguments": "{}"}}
+        arguments = json.dumps({"command": f"python -m pytest tests/part_{step}/test_{seed}.py"})
+        call = {"id": f"call_{step}", "type": "function", "function": {"name": "shell", "arguments": arguments}}
         messages.append({"role": "assistant", "content": texts[0][:200], "tool_calls": [call]})
         text, start = chance.choice(texts), chance.randrange(500)
-        messages.append({"role": "tool", "tool_call_id": call["id"], "content": text[start : start + 1500]})
+        failed = f"src/part_{step}/model.py:{step}: test_case_{step}\nValueError: {step * 7919} is out of range\n"
+        result = failed + text[start : start + 1500]
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
     return {"messages": messages, "usage": usage}
 
 

@@ -29,6 +29,7 @@ from codeagent.core.messages import PLAIN, AssistantMessage, Message, ToolMessag
 from codeagent.core.paths import Home
 from codeagent.core.ports import Provider, Request, StreamItem
 from codeagent.core.tokens import ContextBudget
+from codeagent.core.tools import Tool
 from codeagent.core.ui import Answer, Question, Row, Shown
 from codeagent.endpoints import Connection
 from codeagent.history.history import History
@@ -39,6 +40,7 @@ from codeagent.llm.providers.scripted import Script, ScriptedProvider, Step
 from codeagent.llm.retry import RetryingProvider
 from codeagent.options import Options
 from codeagent.settings import load_settings
+from codeagent.tools.toolbox import Toolbox, builtin_tools
 from codeagent.workspace import find_project
 from tests.laws.requests import unpaired
 
@@ -99,11 +101,17 @@ class Looked:
 class World:
     """One project and one home; sessions are opened in it. `close` checks that scripts were played to their end."""
 
-    def __init__(self, folder: Path, *, environ: dict[str, str] | None = None, **flags: Any) -> None:
-        """`flags` are settings, "." in their keys written as "__"."""
+    def __init__(
+        self, folder: Path, *, environ: dict[str, str] | None = None, cache: Path | None = None, **flags: Any
+    ) -> None:
+        """`flags` are settings, "." in their keys written as "__"; worlds that share a `cache` build the dictionary of
+        words once."""
         self.top = folder / "项目"
         self.top.mkdir()
         self.home = Home(folder / "home")
+        if cache is not None:
+            self.home.root.mkdir()
+            self.home.cache.symlink_to(cache)
         self.person = Person()
         self.notices: list[Notice] = []
         project = find_project(self.top)
@@ -113,6 +121,8 @@ class World:
         self.settings = load_settings(given, {}, self.home, None).settings
         self.models: list[ScriptedProvider] = []
         self._looked: list[Looked] = []
+        self.stand_ins: dict[str, Tool] = {}
+        """Tools that take the place of built-in ones in sessions opened from now on."""
         self.sessions: list[Session] = []
 
     def limit(self, *, tokens: int) -> None:
@@ -152,7 +162,10 @@ class World:
 
     def _open(self, history: History, connection: Connection, reason: PromptReason) -> Session:
         assembly = Assembly(self.options, self.project, self.settings, self.person, self.notices)
-        session = assembly.session(history, connection, assembly.workbench(history), reason)
+        bench = assembly.workbench(history)
+        tools = [self.stand_ins.get(tool.name, tool) for tool in builtin_tools()]
+        bench = replace(bench, toolbox=Toolbox(tools, bench.permissions))
+        session = assembly.session(history, connection, bench, reason)
         self.sessions.append(session)
         return session
 

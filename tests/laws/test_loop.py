@@ -197,9 +197,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(deeds=st.lists(DEED, min_size=4, max_size=9))
 def test_the_laws_hold_whatever_happens(cache: Path, deeds: list[tuple[str, Any]]) -> None:
     async def lived(folder: Path) -> None:
-        (folder / "home").mkdir()
-        (folder / "home" / "cache").symlink_to(cache)
-        world = World(folder, compaction__keep_turns=1, compaction__retry_after=2, max_turns=8)
+        world = World(folder, cache=cache, compaction__keep_turns=1, compaction__retry_after=2, max_turns=8)
         life = Life(world)
         for deed, what in deeds:
             await life.live(deed, what)

@@ -215,6 +215,9 @@ class Files(Protocol):
         ...
 
     def state(self, path: Path) -> Literal["unread", "changed", "current"]: ...
+    def content(self, path: Path) -> bytes | None:
+        """What the model has seen of `path`, where it is still kept."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

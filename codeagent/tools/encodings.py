@@ -6,6 +6,8 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from codeagent.tools import charsets
+
 _BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -13,8 +15,6 @@ _BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_GB2312 = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
-_HIGH = re.compile(rb"[\x80-\xff]+")
 _BACKSPACES = 8
 """How many in a row are obeyed."""
 _ERASED = re.compile(r"[^\x08\n]\x08")
@@ -40,32 +40,17 @@ UTF8 = Encoding()
 def detect(data: bytes, *, whole: bool = True) -> Encoding | None:
     """The encoding of `data`, None for binary; with `whole=False` it is only the beginning of a file.
 
-    A BOM decides; else UTF-8, then GB18030 where the bytes look like Chinese, then Latin-1.
+    A BOM decides; else NUL bytes (UTF-16 or binary), then UTF-8, then what the bytes look like.
     """
     for bom, name in _BOMS:
         if data.startswith(bom):
             return Encoding(name, bom)
     if b"\0" in data:
-        return None
-    if _decodes(data, "utf-8", whole):
+        name = charsets.wide(data, whole=whole)
+        return Encoding(name) if name else None
+    if charsets.decodes(data, "utf-8", whole=whole):
         return UTF8
-    if _looks_chinese(data) and _decodes(data, "gb18030", whole):
-        return Encoding("gb18030")
-    return Encoding("latin-1")
-
-
-def _decodes(data: bytes, name: str, whole: bool) -> bool:
-    try:
-        codecs.getincrementaldecoder(name)("strict").decode(data, final=whole)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _looks_chinese(data: bytes) -> bool:
-    # Accented Latin letters stand alone among ASCII; Chinese comes in pairs of high bytes.
-    high = sum(len(run) for run in _HIGH.findall(data))
-    return 2 * len(_GB2312.findall(data)) >= 0.6 * high
+    return Encoding(charsets.guess(data, whole=whole))
 
 
 def decode(data: bytes) -> tuple[str, Encoding] | None:

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from codeagent.core.tools import ToolContext
 from codeagent.tools.base import ToolFault
+from codeagent.tools.diffs import brief_diff
 from codeagent.tools.encodings import Encoding, decode
 from codeagent.tools.paths import shown
 
 LARGEST = 50_000_000
 """Bytes of a file that is edited as a whole."""
+_COMPARED = 2_000_000
+"""Bytes up to which a change by others is shown."""
 
 
 def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
@@ -30,10 +33,27 @@ def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
     if state == "unread" and info.st_size:
         raise ToolFault(f"{name} has not been read yet. Read it with read_file first, then change it.", "not read")
     if state == "changed":
-        raise ToolFault(f"{name} has changed since it was read. Read it again, then change it.", "changed")
+        raise ToolFault(
+            f"{name} has changed since it was read. Read it again, then change it.{_change(path, ctx)}", "changed"
+        )
     if info.st_size > LARGEST:
         raise ToolFault(f"{name} is larger than {LARGEST // 1_000_000} MB; change it with shell.", "too large")
-    decoded = decode(path.read_bytes())
+    data = path.read_bytes()
+    decoded = decode(data)
     if decoded is None:
         raise ToolFault(f"{name} is binary; change it with shell.", "binary")
+    text, encoding = decoded
+    if encoding.encode(text) != data:
+        raise ToolFault(f"{name} is not quite {encoding.name} and would be damaged; change it with shell.", "encoding")
     return decoded
+
+
+def _change(path: Path, ctx: ToolContext) -> str:
+    """What others changed since the model read the file, as far as both sides are text."""
+    seen, size = ctx.files.content(path), path.stat().st_size
+    before = decode(seen) if seen is not None else None
+    after = decode(path.read_bytes()) if size <= _COMPARED else None
+    if before is None or after is None:
+        return ""
+    diff = brief_diff(before[0].split("\n"), after[0].split("\n"))
+    return f"\nWhat changed meanwhile:\n{diff}" if diff else ""

@@ -1,21 +1,21 @@
 """Finding the passage that an edit means, and putting the new text in its place. Pure: text in, text out.
 
 Tried in this order, and the first way that finds anything decides: the exact text; the same but for line ends, trailing
-blanks, typographic quotes and full-width forms; the same with line numbers copied along from a listing; the same lines
-indented differently, all by one rule. A passage must be unique unless every one is wanted.
+blanks, and how characters are spelled (`folding`); the same lines indented differently, all by one rule; both of these
+without the line numbers copied along from a listing; whole lines spaced differently inside. A passage must be unique
+unless every one is wanted.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from codeagent.tools import adapting
-from codeagent.tools.adapting import canonical_char, indent_of, relate
+from codeagent.tools.adapting import indent_of, relate
+from codeagent.tools.folding import Folded, plain
 
-_DROPPED = re.compile(r"(?<![ \t\u3000\xa0])[ \t\u3000\xa0]++(?=\r?\n|\Z)|\r(?=\n)")
 _NUMBER = re.compile(r"^ {0,8}(\d{1,7})(?:\t|→|: |\| ?)")
 
 
@@ -58,42 +58,62 @@ def apply_edit(text: str, old: str, new: str, *, every: bool = False) -> Edited 
     if not matches:
         return NotFound()
     if len(matches) > 1 and not every:
-        return Ambiguous(tuple(_line_at(text, match.start) for match in matches))
+        return Ambiguous(tuple(_lines_at(text, [match.start for match in matches])))
     pieces, done, tolerated, count = [], 0, dict[str, None](), 0
     for match in matches:
         if match.start < done:
             continue
         count += 1
         found = text[match.start : match.end]
-        pieces += [text[done : match.start], adapting.adapt(match.old, match.new, found, text)]
+        ending = adapting.ending_at(text, match.start, match.end)
+        pieces += [text[done : match.start], adapting.adapt(match.old, match.new, found, ending)]
         done = match.end
         tolerated.update(dict.fromkeys((*match.tolerated, *adapting.differences(match.old, found))))
-    first = _line_at(text, matches[0].start)
+    first = text.count("\n", 0, matches[0].start) + 1
     lines = max(pieces[1].removesuffix("\n").count("\n"), 0)
     return Edited("".join((*pieces, text[done:])), count, first, first + lines, tuple(tolerated))
 
 
-def _line_at(text: str, offset: int) -> int:
-    return text.count("\n", 0, offset) + 1
+def _lines_at(text: str, offsets: list[int]) -> Iterator[int]:
+    line, done = 1, 0
+    for offset in offsets:
+        line += text.count("\n", done, offset)
+        done = offset
+        yield line
 
 
 def _matches(text: str, old: str, new: str) -> list[_Match]:
     if exact := [_Match(at, at + len(old), old, new) for at in _positions(text, old)]:
         return exact
-    old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
-    canon = _Canon.of(text)
-    for wanted, instead, note in _readings(old, new):
-        found = [_Match(start, end, wanted, instead, note) for start, end in canon.find(wanted)]
+    readings = list(_readings(old.replace("\r\n", "\n"), new.replace("\r\n", "\n")))
+    folded = Folded.of(text)
+    for wanted, instead, note in readings:
+        found = [_Match(start, end, wanted, instead, note) for start, end in _find(folded, wanted)]
         if not found and not text.endswith("\n") and wanted.endswith("\n"):
             wanted, instead = wanted.removesuffix("\n"), instead.removesuffix("\n")
-            found = [_Match(start, end, wanted, instead, note) for start, end in canon.find(wanted, at_end=True)]
-        found = found or [
-            _Match(hit.start, hit.end, hit.old, hit.new, (*note, *hit.tolerated))
-            for hit in _shifted(text, wanted, instead)
-        ]
-        if found:
+            found = [_Match(start, end, wanted, instead, note) for start, end in _find(folded, wanted, at_end=True)]
+        if found := found or _shifted(text, wanted, instead, note, _body):
+            return found
+    for wanted, instead, note in readings:
+        if found := _shifted(text, wanted, instead, (*note, "spacing"), _squeezed):
             return found
     return []
+
+
+def _find(folded: Folded, wanted: str, *, at_end: bool = False) -> list[tuple[int, int]]:
+    """Spans of the original whose plain spelling is that of `wanted`."""
+    sought = Folded.of(wanted).text
+    if not sought.strip():
+        return []
+    # A blank at the end of what is looked for may stand inside a line.
+    whole = sought + wanted[len(wanted.rstrip(" \t")) :]
+    sought = whole if whole in folded.text else sought
+    spans = [(at, at + len(sought)) for at in _positions(folded.text, sought)]
+    return [
+        span
+        for start, end in spans
+        if (not at_end or end == len(folded.text)) and (span := folded.span(start, end)) is not None
+    ]
 
 
 def _readings(old: str, new: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -119,50 +139,15 @@ def _positions(text: str, wanted: str) -> list[int]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Canon:
-    """A text in its plainest spelling, and where each stretch of it stood: `ours[i]` is `theirs[i]` in the original."""
-
-    text: str
-    ours: list[int]
-    theirs: list[int]
-
-    @classmethod
-    def of(cls, text: str) -> _Canon:
-        pieces, ours, theirs, done, length = [], [0], [0], 0, 0
-        for dropped in _DROPPED.finditer(text):
-            pieces.append(text[done : dropped.start()])
-            length += dropped.start() - done
-            done = dropped.end()
-            ours.append(length)
-            theirs.append(done)
-        pieces.append(text[done:])
-        return cls(canonical_char("".join(pieces)), ours, theirs)
-
-    def find(self, wanted: str, *, at_end: bool = False) -> list[tuple[int, int]]:
-        """Spans of the original whose plain spelling is that of `wanted`."""
-        plain = canonical_char(_DROPPED.sub("", wanted))
-        if not plain.strip():
-            return []
-        spans = [(at, at + len(plain)) for at in _positions(self.text, plain)]
-        return [
-            (self._back(start), self._back(end - 1) + 1) for start, end in spans if not at_end or end == len(self.text)
-        ]
-
-    def _back(self, offset: int) -> int:
-        place = bisect_right(self.ours, offset) - 1
-        return self.theirs[place] + offset - self.ours[place]
-
-
-def _shifted(text: str, old: str, new: str) -> list[_Match]:
-    """Passages of whole lines that equal those of `old` but for an indentation that differs by one rule."""
+def _shifted(text: str, old: str, new: str, note: tuple[str, ...], body: Callable[[str], str]) -> list[_Match]:
+    """Passages of whole lines whose bodies equal those of `old`, and whose indentation differs by one rule."""
     wanted = old.removesuffix("\n").split("\n")
     whole = old.endswith("\n")
-    bodies = [_body(line) for line in wanted]
+    bodies = [body(line) for line in wanted]
     if not any(bodies):
         return []
     lines = text.split("\n")
-    have = [_body(line) for line in lines]
+    have = [body(line) for line in lines]
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
@@ -177,7 +162,7 @@ def _shifted(text: str, old: str, new: str) -> list[_Match]:
         if have[at:after] != bodies:
             continue
         pairs = [(indent_of(ours), indent_of(theirs)) for ours, theirs in zip(wanted, lines[at:after], strict=True)]
-        shift = relate([pair for pair, body in zip(pairs, bodies, strict=True) if body])
+        shift = relate([pair for pair, full in zip(pairs, bodies, strict=True) if full])
         if shift is None:
             continue
         at_end = after == len(lines)
@@ -185,8 +170,13 @@ def _shifted(text: str, old: str, new: str) -> list[_Match]:
         if whole and at_end:
             ours, instead = ours.removesuffix("\n"), instead.removesuffix("\n")
         end = offsets[after] if whole and not at_end else offsets[after - 1] + len(lines[after - 1].removesuffix("\r"))
-        found.append(_Match(offsets[at], end, ours, instead, ("indentation",)))
+        moved = () if all(here == there for here, there in pairs) else ("indentation",)
+        found.append(_Match(offsets[at], end, ours, instead, (*note, *moved)))
 
 
 def _body(line: str) -> str:
-    return canonical_char(line).strip()
+    return plain(line).strip()
+
+
+def _squeezed(line: str) -> str:
+    return " ".join(plain(line).split())

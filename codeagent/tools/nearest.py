@@ -1,31 +1,39 @@
-"""The passage of a text that comes nearest to one that was not found."""
+"""The passage of a text that comes nearest to one that was not found, and in what the two differ."""
 
 from __future__ import annotations
 
 import difflib
 
-from codeagent.tools.adapting import canonical_char
 from codeagent.tools.bounds import clip
+from codeagent.tools.diffs import brief_diff
+from codeagent.tools.folding import plain
 
 _SHOWN = 20
 _LINE = 200
 _COMPARED = 5_000
+_DIFFERENT = 16
 
 
 def nearest_passage(text: str, wanted: str) -> str:
-    """Numbered lines of the nearest passage, "" when nothing comes near."""
+    """Numbered lines of the nearest passage, and a small diff to it; "" when nothing comes near."""
     lines = text.split("\n")
-    bodies = [canonical_char(line).strip() for line in lines]
-    sought = [body for line in wanted.split("\n") if (body := canonical_char(line).strip())]
+    bodies = [plain(line).strip() for line in lines]
+    sought = [body for line in wanted.split("\n") if (body := plain(line).strip())]
     if not sought:
         return ""
-    span = min(wanted.strip("\n").count("\n") + 1, _SHOWN)
+    span = wanted.strip("\n").count("\n") + 1
     start = _most_shared(bodies, set(sought), span)
     if start is None:
         start = _most_alike(bodies, max(sought, key=len))
     if start is None:
         return ""
-    return "\n".join(f"{start + n + 1}\t{clip(line, _LINE)}" for n, line in enumerate(lines[start : start + span]))
+    old = [line.rstrip() for line in wanted.strip("\n").split("\n")]
+    near = [line.rstrip() for line in lines[start : start + span]]
+    same = next((n for n, (one, other) in enumerate(zip(old, near, strict=False)) if one != other), len(near))
+    top = max(0, min(same - 3, len(near) - _SHOWN))
+    shown = [f"{start + n + 1}\t{clip(near[n], _LINE)}" for n in range(top, min(top + _SHOWN, len(near)))]
+    told = "What differs (- as you gave it, + in the file):"
+    return "\n".join((*shown, told, brief_diff(old, near, first=start + 1, most=_DIFFERENT)))
 
 
 def _most_shared(bodies: list[str], sought: set[str], span: int) -> int | None:

@@ -42,7 +42,10 @@ async def test_what_changed_since_is_not_overwritten(world: World, changed: str)
     await world.run("read_file", path="a.txt")
     path.write_text(changed)
     refused = ToolResult(
-        "a.txt has changed since it was read. Read it again, then change it.", failed=True, summary="changed"
+        "a.txt has changed since it was read. Read it again, then change it.\n"
+        f"What changed meanwhile:\n@@ line 1\n-old!\n+{changed}",
+        failed=True,
+        summary="changed",
     )
     assert await world.run("write_file", path="a.txt", content="mine") == refused
     assert await world.run("edit_file", path="a.txt", old_string="old", new_string="mine") == refused
@@ -126,7 +129,8 @@ async def test_a_tolerated_difference_is_told(world: World) -> None:
 async def test_a_near_miss_answers_with_the_nearest_passage(world: World) -> None:
     world.file("a.py", "def area(radius):\n    return radius\n")
     assert await world.edit("a.py", "def area(r):\n    return radius\n", "") == ToolResult(
-        "old_string does not occur in a.py. The nearest passage is:\n1\tdef area(radius):\n2\t    return radius",
+        "old_string does not occur in a.py. The nearest passage is:\n1\tdef area(radius):\n2\t    return radius\n"
+        "What differs (- as you gave it, + in the file):\n@@ line 1\n-def area(r):\n+def area(radius):",
         failed=True,
         summary="not found",
     )

@@ -23,6 +23,12 @@ CHINESE = "他说：你好，世界。\nprint('记忆')\n"
         (codecs.BOM_UTF32_LE + "好".encode("utf-32-le"), "好", Encoding("utf-32-le", codecs.BOM_UTF32_LE)),
         (CHINESE.encode("gb18030"), CHINESE, Encoding("gb18030")),
         ("Müller, naïve café\n".encode("latin-1"), "Müller, naïve café\n", Encoding("latin-1")),
+        ("# 計算面積".encode("big5"), "# 計算面積", Encoding("big5")),
+        ("ファイルが見つかりません\n".encode("shift_jis"), "ファイルが見つかりません\n", Encoding("shift_jis")),
+        ("①エラー".encode("cp932"), "①エラー", Encoding("cp932")),
+        ("a = 1\n好\n".encode("utf-16-le"), "a = 1\n好\n", Encoding("utf-16-le")),
+        ("a = 1\n好\n".encode("utf-16-be"), "a = 1\n好\n", Encoding("utf-16-be")),
+        ("“quoted” – text".encode("cp1252"), "“quoted” – text", Encoding("cp1252")),
     ],
 )
 def test_text_and_encoding_of_a_file_round_trip(data: bytes, text: str, encoding: Encoding) -> None:
@@ -30,8 +36,29 @@ def test_text_and_encoding_of_a_file_round_trip(data: bytes, text: str, encoding
     assert encoding.encode(text) == data
 
 
-def test_binary_is_no_text() -> None:
-    assert decode(b"\x7fELF\0\0\1") is None
+@pytest.mark.parametrize(
+    "text",
+    ["Ärger im Büro", "Äpfel", "ação, não", "10°C", "«Être»", "crème brûlée", "señor", "Ça va?", "Größe", "naïve"],
+)
+def test_accented_letters_are_not_taken_for_chinese(text: str) -> None:
+    assert detect(text.encode("latin-1")) == Encoding("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "texts"),
+    {
+        "gb18030": ["你好", "编译错误", "用户名或密码不正确", "// 配置文件", "print('没有找到记录')"],
+        "big5": ["編譯錯誤", "使用者名稱或密碼不正確", "設定檔", "這是一個測試檔案", "print('找不到紀錄')"],
+        "shift_jis": ["こんにちは", "# 面積を計算する", "エラー", "処理を開始します。", "print('見つかりません')"],
+    }.items(),
+)
+def test_a_few_words_tell_the_encoding(encoding: str, texts: list[str]) -> None:
+    assert [detect(text.encode(encoding)) for text in texts] == [Encoding(encoding)] * len(texts)
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\0\0\1", b"\0" * 64, bytes(range(256)) * 4, b"PK\3\4\0\0\x08\0"])
+def test_binary_is_no_text(data: bytes) -> None:
+    assert decode(data) is None
 
 
 def test_the_beginning_of_a_file_may_end_inside_a_character() -> None:

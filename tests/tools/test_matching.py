@@ -158,8 +158,11 @@ def test_an_edit_touches_no_line_outside_the_passage(lines: list[str], data: st.
 
 def test_a_near_miss_shows_the_nearest_passage() -> None:
     text = "import os\n\ndef area(radius):\n    return 3.14 * radius ** 2\n\ndef main():\n    pass\n"
+    differs = "What differs (- as you gave it, + in the file):\n@@ line 3\n-{}\n+def area(radius):"
     assert nearest_passage(text, "def area(r):\n    return 3.14 * radius ** 2\n") == (
-        "3\tdef area(radius):\n4\t    return 3.14 * radius ** 2"
+        "3\tdef area(radius):\n4\t    return 3.14 * radius ** 2\n" + differs.format("def area(r):")
     )
-    assert nearest_passage(text, "def aera(radius):") == "3\tdef area(radius):"
+    assert nearest_passage(text, "def aera(radius):") == (
+        "3\tdef area(radius):\n" + differs.format("def aera(radius):")
+    )
     assert nearest_passage(text, "completely different words here") == ""

@@ -16,7 +16,7 @@ from codeagent.tools.nearest import nearest_passage
 from codeagent.tools.paths import missing, resolve, short, shown
 from codeagent.tools.writing import write_atomic
 
-_LISTED = 20
+_LISTED = 100
 
 
 class Params(BaseModel):

@@ -16,9 +16,12 @@ from codeagent.tools.pictures import SUFFIXES, load_picture
 
 MOST = 10
 """Pictures of one message."""
-_NAMED = re.compile(r'(?:^|(?<=\s))@(?:"([^"\n]+)"|(\S+))')
-_BEHIND = ".,;:!?)]}'\"。，；：！？、）】」》"
-"""What may stand right behind a name and is no part of it."""
+_ENDINGS = "|".join(re.escape(suffix) for suffix in sorted(SUFFIXES, reverse=True))
+_NAMED = re.compile(
+    rf'(?<![A-Za-z0-9_.%+-])@(?:"([^"\n]+(?:{_ENDINGS}))"|(\S+?(?:{_ENDINGS}))(?![A-Za-z0-9_./-]*[A-Za-z0-9_/-]))',
+    re.IGNORECASE,
+)
+"""A name in quotes or without blanks; punctuation and Chinese may follow at once."""
 
 Attached = tuple[tuple[Image, ...], tuple[Notice, ...]]
 NOTHING: Attached = ((), ())
@@ -44,10 +47,6 @@ async def attached(said: str, ctx: ToolContext) -> Attached:
 
 def _paths(said: str, ctx: ToolContext) -> Iterator[Path]:
     for quoted, plain in _NAMED.findall(said):
-        for text in (quoted,) if quoted else (plain, plain.rstrip(_BEHIND)):
-            if Path(text).suffix.lower() not in SUFFIXES or "\0" in text:
-                continue
-            path = resolve(ctx, text)
-            if path.is_file():
-                yield path
-                break
+        text = quoted or plain
+        if "\0" not in text and (path := resolve(ctx, text)).is_file():
+            yield path

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from codeagent.core.entries import Entry
-from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage
+from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from codeagent.memory.verify import assents, rules, values
 
 MARK = "[The context was compacted here: what follows stands for the messages that left it.]"
@@ -89,6 +89,8 @@ def ledger(
         # The words of the request stay in its message; what they agree to would leave.
         if entry.said is not None and (entry is not request or (spoken and assents(entry.said))):
             made.append(Ledger((_words(entry, spoken, typed),)))
+        if isinstance(message, UserMessage):
+            made.append(Ledger(read=tuple(image.caption for image in message.images)))
         if isinstance(message, AssistantMessage):
             if message.text.strip() and entry.origin == "model":
                 spoken = entry

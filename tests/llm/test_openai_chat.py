@@ -21,11 +21,13 @@ from codeagent.core.errors import (
     RateLimited,
 )
 from codeagent.core.events import CallDelta, ReasoningDelta, TextDelta
-from codeagent.core.messages import AssistantMessage, Reasoning, ToolCall, UserMessage, encode
+from codeagent.core.images import Image, data_url
+from codeagent.core.messages import AssistantMessage, Reasoning, ToolCall, UserMessage, blind, encode
 from codeagent.core.ports import Endpoint, Reply, Request
 from codeagent.llm.providers.openai_chat import OpenAIChat
 from codeagent.llm.providers.scripted import call, calls, say
 from tests.llm._playing import HI, KEY, ask, client, endpoint, play
+from tests.pictures import png
 from tests.server.endpoint import JSON, Disconnect, Pause, Response, ScriptedEndpoint, chunk, data_line, refusal, sse
 
 HALF = chunk({"content": "Half a"})
@@ -348,3 +350,36 @@ async def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     async with ScriptedEndpoint([say("ok")]) as server:
         assert (await ask(client(server))).message.text == "ok"
+
+
+LOOK = encode(UserMessage("Look.", (Image("[image a.png: PNG, 3x2]", data_url("png", png())),)))
+
+
+async def test_pictures_are_sent_as_they_are() -> None:
+    async with ScriptedEndpoint([say("Black.")]) as server:
+        await ask(client(server), Request("m", (LOOK,)))
+    assert LOOK in server.requests[0].body
+
+
+@pytest.mark.parametrize(("status", "words"), [(400, "unknown variant `image_url`"), (404, "No endpoints for images"),
+                                               (500, "image input is not supported")])  # fmt: skip
+async def test_pictures_that_are_refused_become_notes_from_then_on(status: int, words: str) -> None:
+    async with ScriptedEndpoint([refusal(status, words), say("ok"), say("ok")]) as server:
+        provider = client(server)
+        await ask(provider, Request("m", (LOOK,)))
+        await ask(provider, Request("m", (LOOK, *HI.messages)))
+    assert [[LOOK in one.body, blind(LOOK) in one.body] for one in server.requests] == [
+        [True, False], [False, True], [False, True],
+    ]  # fmt: skip
+
+
+async def test_a_model_that_is_known_to_see_nothing_is_sent_no_picture() -> None:
+    async with ScriptedEndpoint([say("ok")]) as server:
+        await ask(client(server, model="deepseek-chat"), Request("deepseek-chat", (LOOK,)))
+    assert blind(LOOK) in server.requests[0].body
+
+
+async def test_a_complaint_about_pictures_where_there_are_none_is_an_error() -> None:
+    async with ScriptedEndpoint([refusal(400, "image_url is not supported")]) as server:
+        with pytest.raises(ModelError):
+            await ask(client(server))

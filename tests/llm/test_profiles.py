@@ -72,3 +72,53 @@ def test_reasoning_is_echoed_where_it_must_be() -> None:
 )  # fmt: skip
 def test_a_complaint_drops_the_field_it_names(profile: Profile, complaint: str, leaner: Profile | None) -> None:
     assert profile.without(complaint) == leaner
+
+
+@pytest.mark.parametrize(
+    ("model", "sees"),
+    [
+        ("gpt-5.1", True),
+        ("gpt-4o-mini", True),
+        ("claude-sonnet-4-5", True),
+        ("some-model-nobody-knows", True),
+        ("qwen3-vl-plus", True),
+        ("Qwen/Qwen2.5-VL-72B-Instruct", True),
+        ("qwen3.5-plus", True),
+        ("kimi-k2.5", True),
+        ("glm-4.5v", True),
+        ("llama3.2-vision:11b", True),
+        ("deepseek-ai/deepseek-vl2", True),
+        ("deepseek-chat", False),
+        ("deepseek-ai/DeepSeek-V3.1", False),
+        ("qwen3-coder-plus", False),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", False),
+        ("qwen3:8b", False),
+        ("qwen2.5-coder:32b", False),
+        ("kimi-k2-0905-preview", False),
+        ("glm-4.6", False),
+        ("openai/gpt-oss-120b", False),
+        ("MiniMax-M2", False),
+        ("codestral-latest", False),
+        ("meta-llama/Llama-3.3-70B-Instruct", False),
+    ],
+)
+def test_families_without_eyes_are_known(model: str, sees: bool) -> None:
+    assert profile_for("http://127.0.0.1:8000/v1", model).vision == sees
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "messages[1]: unknown variant `image_url`, expected `text`",
+        "No endpoints found that support image input",
+        "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+        "This model does not support multimodal input",
+        "messages.1.content must be a string",
+        "content: Input should be a valid string",
+        "At most 0 image(s) may be provided in one prompt.",
+    ],
+)
+def test_a_complaint_about_pictures_drops_them_where_there_were_some(complaint: str) -> None:
+    assert Profile().without(complaint, pictures=True) == Profile(vision=False)
+    assert Profile(vision=False).without(complaint, pictures=True) is None
+    assert Profile().without(complaint) is None

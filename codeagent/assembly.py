@@ -43,6 +43,7 @@ from codeagent.memory.hybrid import HybridRetriever
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter
+from codeagent.memory.nearness import Nearness
 from codeagent.memory.opening import open_backend
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
@@ -108,8 +109,7 @@ class Assembly:
         model = connection.model
         meter = TokenMeter(self.estimate, self._calibration, connection.place, anchored=self._settings.memory.anchor)
         memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
-        if self._ui.interactive:
-            history.observers = (*history.observers, bench.past)
+        self._look_back(history, connection, bench.past)
 
         def prompt(said: str) -> Prompt:
             return self._prompt(memory, bench, said)
@@ -151,6 +151,12 @@ class Assembly:
         calls = CallRunner(bench.toolbox, history, context, preface, keeper.after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
         return Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, bench.past, refresh=reason)
+
+    def _look_back(self, history: History, connection: Connection, past: SessionPast) -> None:
+        """The past is ranked by meaning too where there are embeddings; while a person sits there the index follows."""
+        past.near = Nearness(connection.embedder) if connection.embedder is not None else None
+        if self._ui.interactive:
+            history.observers = (*history.observers, past)
 
     def _past(self, history: History) -> SessionPast:
         return SessionPast(

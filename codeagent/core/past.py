@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+Near = Callable[[str, Sequence[str]], Awaitable[Sequence[float] | None]]
+"""(query, passages) -> how near each lies in meaning, 1 for the nearest; None where that is not known. Never raises."""
 
 Scope = Literal["session", "project", "all"]
 

@@ -10,18 +10,20 @@ from pathlib import Path
 from codeagent.core.entries import Entry
 from codeagent.core.errors import StoreError, UsageError
 from codeagent.core.messages import AssistantMessage
-from codeagent.core.past import PastHit, PastHits, PastPage, Scope
+from codeagent.core.past import Near, PastHit, PastHits, PastPage, Scope
 from codeagent.core.paths import Home
 from codeagent.history.catalog import Catalog
 from codeagent.history.index import HistoryIndex
 from codeagent.history.lookup import look_up
 from codeagent.history.pieces import text_of
-from codeagent.history.search import Found, Piece, Place, search
+from codeagent.history.search import Found, Piece, Place, nearest_first, search
 from codeagent.text.terms import Words
 
 _SECONDS = 20.0
 _BEHIND = 5.0
 """So long at most the index is worked on behind a turn."""
+_COMPARED = 24
+"""Of what words find the best so many are ranked by meaning as well, where that can be told."""
 
 
 class Patience:
@@ -72,6 +74,8 @@ class SessionPast:
         self._entries = entries
         self._seconds = seconds
         self._clock = clock
+        self.near: Near | None = None
+        """Set while there are embeddings to be had."""
         self._index = HistoryIndex(home.history, mask)
         self._following: asyncio.Task[None] | None = None
         self._patience = Patience(None)
@@ -88,7 +92,7 @@ class SessionPast:
             found = await asyncio.to_thread(self._search, query, scope, patience)
         finally:
             patience.lose()
-        pieces = [piece for piece in found.pieces if not self._holds(texts, piece)]
+        pieces = await self._ranked(found, [piece for piece in found.pieces if not self._holds(texts, piece)])
         now = self._clock()
         return PastHits(
             tuple(self._hit(found, piece, now) for piece in pieces[offset : offset + limit]),
@@ -96,6 +100,11 @@ class SessionPast:
             len(found.pieces) - len(pieces),
             found.behind,
         )
+
+    async def _ranked(self, found: Found, pieces: list[Piece]) -> list[Piece]:
+        first = pieces[:_COMPARED]
+        near = await self.near(found.query, [found.snippet(piece) for piece in first]) if self.near and first else None
+        return pieces if near is None else [*nearest_first(first, near), *pieces[_COMPARED:]]
 
     async def read(self, id: str, *, offset: int = 0, limit: int = 8_000) -> PastPage:
         text = await asyncio.to_thread(self._read, id.strip())

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeagent.history.index import TERM, HistoryIndex, unpacked
@@ -49,6 +49,10 @@ class Piece:
     role: str
     at: float
     text: str
+    literal: bool = False
+    """It holds the query as it stands."""
+    score: float = 0.0
+    """By its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +97,30 @@ def search(
     (pieces, shares), behind = index.ask(lambda db: _find(db, index, tuple(terms), place), files, enough)
     weights = {term: terms[term] * -math.log(min(share, 0.99)) for term, share in shares.items()}
     literal = _folded(query)
-    ranked = sorted(pieces, key=lambda piece: _score(piece, weights, literal), reverse=True)
-    return Found(query, tuple(_once(ranked)), weights, behind)
+    scored = [
+        replace(piece, literal=literal in _folded(piece.text), score=_score(piece.text, weights)) for piece in pieces
+    ]
+    return Found(query, tuple(_once(sorted(scored, key=_rank, reverse=True))), weights, behind)
 
 
-def _score(piece: Piece, weights: Mapping[str, float], literal: str) -> tuple[bool, float, float]:
-    counts = Counter(document_terms(piece.text))
-    score = sum(
+def nearest_first(pieces: Sequence[Piece], near: Sequence[float]) -> list[Piece]:
+    """`pieces`, the best by words first, in the order that words and meaning give, half and half."""
+    best = max((piece.score for piece in pieces), default=0.0) or 1.0
+    fused = [replace(piece, score=(piece.score / best + n) / 2) for piece, n in zip(pieces, near, strict=True)]
+    return sorted(fused, key=_rank, reverse=True)
+
+
+def _rank(piece: Piece) -> tuple[bool, float, float]:
+    return piece.literal, piece.score, piece.at
+
+
+def _score(text: str, weights: Mapping[str, float]) -> float:
+    counts = Counter(document_terms(text))
+    return sum(
         weight * counts[term] * (_SATURATION + 1) / (counts[term] + _SATURATION)
         for term, weight in weights.items()
         if term in counts
     )
-    return literal in _folded(piece.text), score, piece.at
 
 
 def _once(pieces: Iterable[Piece]) -> list[Piece]:

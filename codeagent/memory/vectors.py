@@ -61,7 +61,7 @@ class VectorCache:
     def put(self, contents: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
         """Keep a vector for each content."""
         with self._lock:
-            rows = [(content, _unit(vector).tobytes()) for content, vector in zip(contents, vectors, strict=True)]
+            rows = [(content, unit(vector).tobytes()) for content, vector in zip(contents, vectors, strict=True)]
             self._write("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
             self._known.update(dict.fromkeys(contents))
 
@@ -69,14 +69,10 @@ class VectorCache:
         """How alike the known contents are to what `vector` stands for: 1 for the nearest, 0 for the mean of the
         nearest 200; those beyond it are left out."""
         with self._lock:
-            asked = _unit(vector)
-            cosines = {content: _cosine(asked, self._vector(content)) for content in self._nearest(asked)}
-        if not cosines:
-            return {}
-        mean, best = sum(cosines.values()) / len(cosines), max(cosines.values())
-        if best - mean < 1e-6:
-            return dict.fromkeys(cosines, 1.0)
-        return {content: (cosine - mean) / (best - mean) for content, cosine in cosines.items() if cosine > mean}
+            asked = unit(vector)
+            cosines = {content: cosine(asked, self._vector(content)) for content in self._nearest(asked)}
+        near = relative(list(cosines.values()))
+        return {content: share for content, share in zip(cosines, near, strict=True) if share > 0}
 
     def close(self) -> None:
         with self._lock:
@@ -163,7 +159,18 @@ def _digest(content: str) -> bytes:
     return sha256(content.encode("utf-8", "surrogatepass")).digest()
 
 
-def _unit(vector: Sequence[float]) -> array[float]:
+def relative(cosines: Sequence[float]) -> list[float]:
+    """1 for the greatest, 0 for the mean and what lies under it."""
+    if not cosines:
+        return []
+    mean, best = sum(cosines) / len(cosines), max(cosines)
+    if best - mean < 1e-6:
+        return [1.0] * len(cosines)
+    return [max(0.0, (one - mean) / (best - mean)) for one in cosines]
+
+
+def unit(vector: Sequence[float]) -> array[float]:
+    """`vector` with the length 1."""
     length = math.hypot(*vector)
     return array("f", [number / length for number in vector])
 
@@ -173,6 +180,6 @@ def _signs(vector: array[float], centre: array[float]) -> int:
     return int.from_bytes(bytes(map(gt, vector, centre)))
 
 
-def _cosine(one: array[float], other: array[float]) -> float:
-    """-1 where there is nothing to compare."""
+def cosine(one: array[float], other: array[float]) -> float:
+    """Of two units; -1 where there is nothing to compare."""
     return sum(map(mul, one, other)) if len(one) == len(other) else -1.0

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -126,6 +126,35 @@ async def test_hits_are_paged(tmp_path: Path, past: Look) -> None:
     assert [len(page.hits) for page in pages] == [10, 10, 5, 0]
     assert {page.total for page in pages} == {25}
     assert sorted(hit.id for page in pages for hit in page.hits) == sorted(all_ids)
+
+
+async def test_meaning_ranks_what_words_have_found(tmp_path: Path, past: Look) -> None:
+    history = begin(tmp_path)
+    for text in ("the port of the printer", "the port that the database listens on", "as it stands: which port"):
+        say(history, text)
+    look, asked = past(), list[tuple[str, Sequence[str]]]()
+
+    async def near(query: str, passages: Sequence[str]) -> list[float] | None:
+        asked.append((query, passages))
+        return [0.4 if "database" in text else 0.0 for text in passages]
+
+    async def best(query: str) -> str:
+        return (await ids(look, query))[0]
+
+    async def away(query: str, passages: Sequence[str]) -> None:
+        return None
+
+    assert [await best("port listens"), await best("port printer")] == ["m2", "m1"]
+    look.near = near
+    assert [await best("which port"), await best("the port"), await best("port printer")] == ["m3", "m2", "m1"]
+    assert (asked[2][0], sorted(asked[2][1])) == ("port printer", sorted(entry.said or "" for entry in history.entries))
+    look.near = away
+    assert await best("port printer") == "m1"
+    for number in range(60):
+        say(history, f"port {number}")
+    look.near, asked[:] = near, []
+    assert len((await look.search("port", limit=100)).hits) == 63
+    assert [len(passages) for _, passages in asked] == [24]
 
 
 async def test_a_session_is_found_while_it_is_written(tmp_path: Path, past: Look) -> None:

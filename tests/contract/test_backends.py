@@ -21,10 +21,10 @@ from codeagent.core.plugins import discover
 from codeagent.memory import backends
 from codeagent.memory.backends.json_file import JsonFile
 from codeagent.memory.backends.sqlite import SqliteFile
-from codeagent.memory.entry import Backend, Fact, Source
+from codeagent.memory.entry import Backend, BackendKind, Fact, Scope, Source
 from codeagent.memory.long_term import LongTermMemory
 
-KINDS = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
+KINDS: dict[str, BackendKind] = {kind.name: kind for kind in discover(backends, "BACKEND").values()}
 DATABASE = Fact(
     "a1",
     "数据库端口是 5433 🐘",
@@ -349,17 +349,15 @@ def memory(place: Place, project: str, clock: Callable[[], datetime]) -> LongTer
 def test_the_same_fact_is_kept_once_for_each_project_and_once_for_all(place: Place) -> None:
     clock = Days()
     shop, blog = memory(place, "shop", clock), memory(place, "blog", clock)
-    states = [
-        where.save(content, scope=scope, type="fact", key=None, source=Source("user")).state
-        for where, content, scope in (
-            (shop, "port 1", "project"),
-            (shop, "port 1", "project"),
-            (blog, "port 1", "project"),
-            (blog, "use pnpm", "global"),
-            (shop, "use pnpm", "project"),
-        )
-    ]  # type: ignore[misc]
-    assert states == ["saved", "known", "saved", "saved", "known"]
+    wanted: list[tuple[LongTermMemory, str, Scope, str]] = [
+        (shop, "port 1", "project", "saved"),
+        (shop, "port 1", "project", "known"),
+        (blog, "port 1", "project", "saved"),
+        (blog, "use pnpm", "global", "saved"),
+        (shop, "use pnpm", "project", "known"),
+    ]
+    for where, content, scope, state in wanted:
+        assert where.save(content, scope=scope, type="fact", key=None, source=Source("user")).state == state
     assert [fact.content for fact in shop.visible()] == ["port 1", "use pnpm"]
 
 

@@ -151,7 +151,7 @@ async def main(folder: Path | None) -> None:
     file = folder / "cmrc2018_trial.json" if folder else None
     corpus = read_cmrc(file) if file and file.exists() else made_up()
     with tempfile.TemporaryDirectory(prefix="codeagent-bench-") as place:
-        words = Segmenter(Path(place)).words
+        words = Segmenter(Path(place), patient=True).words
         words("记忆")
 
         async def keyword(texts: Sequence[str]) -> Retriever:

@@ -28,7 +28,7 @@ async def find(options: Options, loaded: Loaded, query: str, facts: Sequence[Fac
 
 
 async def _retriever(options: Options, loaded: Loaded) -> Retriever:
-    kind, words = loaded.settings.memory.retriever, Segmenter(options.home.cache).words
+    kind, words = loaded.settings.memory.retriever, Segmenter(options.home.cache, patient=True).words
     if kind == "keyword":
         return KeywordRetriever(words, _now)
     by_words = Bm25Retriever(words, _now)

@@ -68,7 +68,7 @@ def search(
 ) -> None:
     """Find what was said and returned, best first."""
     options: Options = ctx.obj
-    words = Segmenter(options.home.cache).words
+    words = Segmenter(options.home.cache, patient=True).words
     past = SessionPast(options.home, find_project(options.cwd).id, words, mask_secrets, seconds=None)
     found = asyncio.run(past.search(" ".join(query), "all" if everywhere else "project", limit=limit))
     if json:

@@ -91,7 +91,7 @@ def search(
     Raises:
         StoreError: the index cannot be read or made.
     """
-    terms = {term: weight for term, weight in query_terms(query, words).items() if len(term) <= TERM}
+    terms = {term: weight for term, weight in query_terms(query, words).weights.items() if len(term) <= TERM}
     if not terms:
         return Found(query, (), {})
     (pieces, shares), behind = index.ask(lambda db: _find(db, index, tuple(terms), place), files, enough)

@@ -14,7 +14,7 @@ from codeagent.core.private import make_private
 from codeagent.memory.entry import Fact
 from codeagent.memory.retriever import TOP, Hit
 from codeagent.text.ranking import Bm25
-from codeagent.text.terms import Words, query_terms
+from codeagent.text.terms import Words, eastern, query_terms
 
 _WORTH_KEEPING = 500
 """So many texts indexed anew, some dozen milliseconds of work, and the index is written to its file."""
@@ -27,7 +27,7 @@ class Bm25Retriever:
     """
 
     def __init__(self, words: Words, clock: Callable[[], datetime], cache: Path | None = None) -> None:
-        """`words` cuts text into lower-cased words, and is not called while there are no facts; `cache` is the file
+        """`words` cuts text into lower-cased words, and is not called while no fact is Chinese; `cache` is the file
         for the index of these very facts, made when it is missing."""
         self._words = words
         self._clock = clock
@@ -39,6 +39,8 @@ class Bm25Retriever:
         """Facts by content: the same content is indexed once, whoever holds it."""
         self._mortal = 0
         """Facts that expire."""
+        self._eastern = False
+        """Some are found by words of Chinese; where none is, no query needs to be cut."""
 
     async def prepare(self, query: str, facts: Sequence[Fact]) -> None:
         """Index what is new, and load what cuts the first query."""
@@ -49,9 +51,10 @@ class Bm25Retriever:
         seen = list(facts)
         if not seen or not query.strip():
             return []
-        terms, now = query_terms(query, self._words), self._clock()
+        now = self._clock()
         with self._lock:
             index = self._follow(seen)
+            terms = query_terms(query, self._words if self._eastern else _none)
             hits = [
                 Hit(fact, score)
                 for content, score in index.best(terms, None if top is None else top + self._mortal).items()
@@ -65,9 +68,10 @@ class Bm25Retriever:
         """Nothing is open."""
 
     def _prepare(self, query: str, facts: list[Fact]) -> None:
-        self._words(query)
         with self._lock:
             self._follow(facts)
+            if self._eastern:
+                query_terms(query, self._words)
 
     def _follow(self, facts: list[Fact]) -> Bm25:
         """The index, made one of exactly these facts."""
@@ -89,6 +93,7 @@ class Bm25Retriever:
             _write(self._cache, index)  # what was forgotten leaves the file, too
         self._facts, self._holders = facts, holders
         self._mortal = sum(fact.expires is not None for fact in facts)
+        self._eastern = any(map(eastern, holders))
         return index
 
     def _read(self) -> Bm25:
@@ -96,6 +101,10 @@ class Bm25Retriever:
             return (Bm25.load(self._cache.read_bytes()) if self._cache else None) or Bm25()
         except OSError:
             return Bm25()
+
+
+def _none(text: str) -> Sequence[str]:
+    return ()
 
 
 def _write(path: Path, index: Bm25) -> None:

@@ -8,15 +8,17 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from heapq import nlargest
 
-from codeagent.text.terms import document_terms
+from codeagent.text.terms import QueryTerms, document_terms
 
 SATURATION = 0.5
 """How soon a term that is repeated counts no more (k1): facts and sentences are short."""
 LENGTH = 0.3
 """How much a long document is held back (b)."""
+ENOUGH = 2
+"""So many single characters in common are as good as a telling term."""
 FORMAT = b"codeagent terms 1\n"
 """Changes when the terms of a text change, or how an index is written."""
 _BITS = 4
@@ -73,9 +75,9 @@ class Bm25:
         del self._texts[number]
         self._total -= self._lengths.pop(number)
 
-    def best(self, query: Mapping[str, float], top: int | None = None) -> dict[str, float]:
-        """Score by text for the `top` best and for what equals the last of them (None: all that share a term with
-        `query`, which gives each term a weight). Scores are above 0."""
+    def best(self, query: QueryTerms, top: int | None = None) -> dict[str, float]:
+        """Score by text for the `top` best and for what equals the last of them (None: all that share a telling term
+        with `query`, or `ENOUGH` others). Scores are above 0."""
         scores = self._scores(query)
         least = nlargest(top, scores.values())[-1] if scores and top is not None else 0.0
         texts = self._texts
@@ -98,9 +100,10 @@ class Bm25:
         index._total = sum(index._lengths.values())
         return index
 
-    def _scores(self, query: Mapping[str, float]) -> dict[int, float]:
-        rarest = sorted((len(self._found(term)), term) for term in query if term in self._postings)
+    def _scores(self, query: QueryTerms) -> dict[int, float]:
+        rarest = sorted((len(self._found(term)), term) for term in query.weights if term in self._postings)
         scores: dict[int, float] = defaultdict(float)
+        told: dict[int, int] = defaultdict(int)
         lengths, texts, visits = self._lengths, len(self), 0
         plain = SATURATION * (1 - LENGTH)
         by_length = SATURATION * LENGTH * texts / max(1, self._total)
@@ -108,11 +111,13 @@ class Bm25:
             visits += count
             if visits > _VISITS and scores:
                 break
-            gain = query[term] * math.log(1 + (texts - count + 0.5) / (count + 0.5)) * (SATURATION + 1)
+            gain = query.weights[term] * math.log(1 + (texts - count + 0.5) / (count + 0.5)) * (SATURATION + 1)
+            tells = ENOUGH if term in query.telling else 1
             for posting in self._found(term):
                 number, times = posting >> _BITS, posting & _MOST
                 scores[number] += gain * times / (times + plain + by_length * lengths[number])
-        return scores
+                told[number] += tells
+        return {number: score for number, score in scores.items() if told[number] >= ENOUGH}
 
     def _found(self, term: str) -> array[int]:
         found = self._postings[term]

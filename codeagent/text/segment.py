@@ -2,7 +2,7 @@
 
 jieba keeps its dictionary of half a million prefixes in memory, which costs most of a second and 73 MB at the first
 cut. Here jieba looks them up in a small SQLite file instead, made once from its own dictionary; what it cuts is the
-same, the first cut takes some milliseconds.
+same, the first cut takes some milliseconds. Text without Chinese needs no dictionary, and no jieba.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import sqlite3
 import sys
 import threading
@@ -23,38 +24,92 @@ from codeagent.core.private import make_private
 _FILE = "jieba.db"
 _KEPT = 20_000
 """Looked-up prefixes kept in memory at most."""
+_HAN = re.compile("([\u4e00-\u9fd5]+)")
+"""What jieba takes for Chinese."""
+_ENTRIES = re.compile(r"(AT&T|[cC]#|[cC]\+\+)")
+_RUN = re.compile(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?|[^\W_]")
 
 
 class Segmenter:
-    """Cuts text into words. Usable from any thread; loads nothing before the first cut."""
+    """Cuts text into words. Usable from any thread; loads nothing before the first Chinese text."""
 
-    def __init__(self, cache: Path) -> None:
-        """`cache` is a folder for the dictionary file, made when it is missing; without one the cut still works."""
+    def __init__(self, cache: Path, *, patient: bool = False) -> None:
+        """`cache` is a folder for the dictionary file, made when it is missing; without one the cut still works.
+
+        Making it takes seconds, once for a home. `patient` waits for it; else it is made in the background, and until
+        then Chinese is cut into its pairs of characters.
+        """
         self._cache = cache
+        self._patient = patient
         self._lock = threading.Lock()
         self._tokenizer: Any = None
+        self._making: threading.Thread | None = None
 
     def words(self, text: str) -> list[str]:
         """The words of `text` in order, lower-cased, without punctuation and blanks."""
-        if not text or text.isspace():
-            return []
-        with self._lock:
+        if not _HAN.search(text):
+            return _latin(text)
+        cut = self._cut(text)
+        if cut is None and self._patient:
+            self.warm()
             cut = self._cut(text)
-        return [word.lower() for word in cut if any(char.isalnum() for char in word)]
+        return _pieces(text) if cut is None else [word.lower() for word in cut if any(map(str.isalnum, word))]
 
     def warm(self) -> None:
-        """Load what the first cut needs."""
+        """Load what Chinese text needs, and wait until it is there."""
         with self._lock:
-            self._cut("记忆")
+            self._ready()
+            making = self._making
+        if making is not None:
+            making.join()
 
-    def _cut(self, text: str) -> list[str]:
-        if self._tokenizer is None:
-            self._tokenizer = _tokenizer(self._cache)
-        try:
-            return list(self._tokenizer.cut(text))
-        except sqlite3.Error:  # the file was damaged where it had not been read yet
-            self._tokenizer = _tokenizer(self._cache, anew=True)
-            return list(self._tokenizer.cut(text))
+    def _ready(self) -> bool:
+        """Whether there is a dictionary; where there is none, one is being made from now on."""
+        if self._tokenizer is None and self._making is None:
+            self._tokenizer = _stored(self._cache)
+            if self._tokenizer is None:
+                self._make()
+        return self._tokenizer is not None
+
+    def _cut(self, text: str) -> list[str] | None:
+        """What jieba cuts; None while there is no dictionary."""
+        with self._lock:
+            try:
+                return list(self._tokenizer.cut(text)) if self._ready() else None
+            except sqlite3.Error:  # the file was damaged where it had not been read yet
+                self._tokenizer = None
+                self._make()
+                return None
+
+    def _make(self) -> None:
+        # A daemon: who leaves does not wait for it, and the next one begins again.
+        self._making = threading.Thread(target=self._made, name="dictionary", daemon=True)
+        self._making.start()
+
+    def _made(self) -> None:
+        tokenizer = _make(self._cache)
+        with self._lock:
+            self._tokenizer, self._making = tokenizer, None
+
+
+def _latin(text: str) -> list[str]:
+    """The words of a text without Chinese, as jieba cuts them; these few are in its dictionary."""
+    return [
+        word.lower()
+        for part in _ENTRIES.split(text)
+        for word in ([part] if _ENTRIES.fullmatch(part) else _RUN.findall(part))
+    ]
+
+
+def _pieces(text: str) -> list[str]:
+    """Words without a dictionary: of Chinese each pair of neighbours."""
+    words: list[str] = []
+    for part in _HAN.split(text):
+        if _HAN.fullmatch(part):
+            words += [part[at : at + 2] for at in range(max(1, len(part) - 1))]
+        else:
+            words += _latin(part)
+    return words
 
 
 class _Prefixes(dict[str, int | None]):
@@ -79,22 +134,33 @@ class _Prefixes(dict[str, int | None]):
         return default if found is None else found
 
 
-def _tokenizer(cache: Path, *, anew: bool = False) -> Any:
-    """A jieba tokenizer over the file in `cache`, or over a dictionary in memory where there can be no file."""
+def _stored(cache: Path) -> Any:
+    """A jieba tokenizer over the file in `cache`; None when it is missing, damaged, or of another jieba."""
     jieba = _import_jieba()
+    opened = _open(cache / _FILE, _source(jieba))
+    return None if opened is None else _tokenizer(jieba, *opened)
+
+
+def _make(cache: Path) -> Any:
+    """Make the file in `cache`; a jieba tokenizer over it, or over a dictionary in memory where there can be none."""
+    jieba = _import_jieba()
+    prefixes, total = jieba.Tokenizer().gen_pfdict(jieba.Tokenizer().get_dict_file())
+    file, source = cache / _FILE, _source(jieba)
+    opened = None
+    with contextlib.suppress(OSError, sqlite3.Error):
+        _build(file, source, prefixes, total)
+        opened = _open(file, source)
+    return _tokenizer(jieba, *(opened or (prefixes, total)))
+
+
+def _source(jieba: Any) -> str:
+    """What the file is made from."""
+    return f"{jieba.__version__} {Path(jieba.__file__).with_name(jieba.DEFAULT_DICT_NAME).stat().st_size}"
+
+
+def _tokenizer(jieba: Any, prefixes: Any, total: int) -> Any:
     tokenizer = jieba.Tokenizer()
-    source = f"{jieba.__version__} {Path(jieba.__file__).with_name(jieba.DEFAULT_DICT_NAME).stat().st_size}"
-    file = cache / _FILE
-    opened = None if anew else _open(file, source)
-    if opened is None:
-        prefixes, total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
-        with contextlib.suppress(OSError, sqlite3.Error):
-            _build(file, source, prefixes, total)
-            opened = _open(file, source)
-        tokenizer.FREQ, tokenizer.total = prefixes, total
-    if opened is not None:
-        tokenizer.FREQ, tokenizer.total = opened
-    tokenizer.initialized = True
+    tokenizer.FREQ, tokenizer.total, tokenizer.initialized = prefixes, total, True
     return tokenizer
 
 
@@ -126,7 +192,7 @@ def _build(file: Path, source: str, prefixes: dict[str, int], total: int) -> Non
     data = memory.serialize()
     memory.close()
     make_private(file.parent)
-    aside = file.with_name(f"{file.name}.{os.getpid()}")
+    aside = file.with_name(f"{file.name}.{os.getpid()}-{threading.get_ident()}")
     try:
         aside.touch(0o600)
         aside.write_bytes(data)

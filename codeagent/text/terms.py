@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 Words = Callable[[str], Sequence[str]]
 """Cuts text into lower-cased words."""
@@ -40,6 +41,18 @@ _CHINESE = frozenset(_CHINESE_STOPS.split())
 
 ACROSS = 0.5
 """Weight of a piece that two words of the query share."""
+SHORT = 2
+"""A query of so few characters that mean something may find by one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """What a query looks for."""
+
+    weights: dict[str, float]
+    """The terms, each with its weight."""
+    telling: frozenset[str]
+    """Those by each of which alone a text is found: a single character in common tells nothing of a longer query."""
 
 
 def document_terms(text: str) -> list[str]:
@@ -52,8 +65,8 @@ def document_terms(text: str) -> list[str]:
     return terms
 
 
-def query_terms(text: str, words: Words) -> dict[str, float]:
-    """The terms of a query, each with its weight.
+def query_terms(text: str, words: Words) -> QueryTerms:
+    """The terms of a query.
 
     A Chinese word of n characters has about 2n terms; each weighs n ** -0.5, so that a long name does not drown the
     words beside it. Stop words are left out, and part what stands on either side, unless there is nothing else.
@@ -61,13 +74,18 @@ def query_terms(text: str, words: Words) -> dict[str, float]:
     text = _folded(text)
     weights = dict.fromkeys(_latin(text), 1.0)
     runs = [[word for word in words(run) if word] for run in _EAST.findall(text)]
-    for run in runs:
-        for piece in _between_stops(run):
-            _weigh(piece, weights)
-    if not weights:
-        for run in runs:
-            _weigh(run, weights)
-    return weights
+    pieces = [piece for run in runs for piece in _between_stops(run)]
+    for piece in pieces if weights or pieces else runs:
+        _weigh(piece, weights)
+    telling = {term for term in weights if len(term) > 1 or not _EAST.match(term)}
+    if sum(len(word) for piece in pieces for word in piece) <= SHORT:
+        telling.update(word for piece in pieces for word in piece if word in weights)
+    return QueryTerms(weights, frozenset(telling or weights))
+
+
+def eastern(text: str) -> bool:
+    """Whether `text` has terms that only words of such a language can find."""
+    return not text.isascii() and _EAST.search(_folded(text)) is not None
 
 
 def stem(word: str) -> str:

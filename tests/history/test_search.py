@@ -46,7 +46,7 @@ SAID = {
 
 @pytest.fixture(scope="session")
 def words(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
-    return Segmenter(tmp_path_factory.mktemp("cache")).words
+    return Segmenter(tmp_path_factory.mktemp("cache"), patient=True).words
 
 
 Look = Callable[..., SessionPast]

@@ -31,7 +31,7 @@ OTHERS = [
 
 @pytest.fixture(scope="module")
 def segmenter(tmp_path_factory: pytest.TempPathFactory) -> Segmenter:
-    return Segmenter(tmp_path_factory.mktemp("cache"))
+    return Segmenter(tmp_path_factory.mktemp("cache"), patient=True)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,20 @@ def test_a_query_of_2000_characters_finds_what_it_speaks_of(segmenter: Segmenter
 def test_nothing_in_common_nothing_found(segmenter: Segmenter) -> None:
     retriever = Bm25Retriever(segmenter.words, Clock())
     assert ids(retriever, "kubernetes", FACTS) == ids(retriever, "  ", FACTS) == ids(retriever, "？！", FACTS) == []
+
+
+def test_one_common_character_is_no_hit(segmenter: Segmenter) -> None:
+    facts = [fact("管理员是 Ann"), fact("用户不多"), fact("集成测试很慢"), fact("他养了一只狗")]
+    retriever = Bm25Retriever(segmenter.words, Clock())
+    assert ids(retriever, "不用管测试了", facts) == ["集成测试很慢"]
+    assert ids(retriever, "我的狗呢", facts) == ids(retriever, "狗", facts) == ["他养了一只狗"]
+
+
+def test_where_no_fact_is_chinese_nothing_is_cut() -> None:
+    def words(text: str) -> list[str]:
+        raise AssertionError("cut for nothing")
+
+    assert ids(Bm25Retriever(words, Clock()), "Redis 的端口", [fact("Redis listens")]) == ["Redis listens"]
 
 
 def test_without_facts_nothing_is_cut() -> None:

@@ -90,7 +90,7 @@ NOT_ASKED = [
 
 @pytest.fixture(scope="module")
 def segmenter(tmp_path_factory: pytest.TempPathFactory) -> Segmenter:
-    return Segmenter(tmp_path_factory.mktemp("cache"))
+    return Segmenter(tmp_path_factory.mktemp("cache"), patient=True)
 
 
 @pytest.mark.parametrize(("said", "content"), ASKED)

@@ -36,7 +36,7 @@ async def test_what_shares_no_word_is_answered(tmp_path: Path, query: str, wante
     embedder = LocalEmbedder()
     vectors = VectorCache(tmp_path / "vectors.db", embedder.name)
     vectors.put([one.content for one in FACTS], await embedder.embed([one.content for one in FACTS], "passage"))
-    words = Bm25Retriever(Segmenter(tmp_path).words, Clock())
+    words = Bm25Retriever(Segmenter(tmp_path, patient=True).words, Clock())
     retriever = HybridRetriever(words, embedder, vectors, Clock(), lambda notice: pytest.fail(str(notice)))
     await retriever.prepare(query, FACTS)
     assert ids(retriever, query, FACTS)[0] == wanted

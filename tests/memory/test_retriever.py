@@ -36,7 +36,7 @@ def test_half_of_its_words(hours: float, score: float) -> None:
 
 
 def test_chinese_words_count_as_jieba_cuts_them(tmp_path: Path) -> None:
-    retriever = KeywordRetriever(Segmenter(tmp_path).words, Clock())
+    retriever = KeywordRetriever(Segmenter(tmp_path, patient=True).words, Clock())
     hits = retriever.search("数据库，密码！", [fact("测试用的数据库在 atlas 上")])
     assert [hit.score for hit in hits] == [0.6]
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import jieba
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from codeagent.text.segment import Segmenter
 
@@ -82,7 +84,7 @@ def test_the_cache_folder_holds_one_file_that_is_used_again(made: Path) -> None:
 def test_where_no_file_can_be_made_it_cuts_all_the_same(tmp_path: Path) -> None:
     in_the_way = tmp_path / "cache"
     in_the_way.write_text("a file where the folder should be")
-    assert Segmenter(in_the_way).words(OWN) == _plain(OWN)
+    assert Segmenter(in_the_way, patient=True).words(OWN) == _plain(OWN)
     assert in_the_way.read_text() == "a file where the folder should be"
 
 
@@ -99,7 +101,7 @@ def test_a_damaged_file_is_made_again(made: Path, tmp_path: Path, damage: str) -
     }[damage]
     file = tmp_path / "jieba.db"
     file.write_bytes(damaged)
-    assert Segmenter(tmp_path).words(OWN) == _plain(OWN)
+    assert Segmenter(tmp_path, patient=True).words(OWN) == _plain(OWN)
     assert len(file.read_bytes()) == len(whole)
 
 
@@ -123,6 +125,54 @@ def test_a_first_cut_says_nothing_and_loads_no_package_index(made: Path) -> None
 
 def test_the_dictionary_is_the_persons_alone(tmp_path: Path) -> None:
     cache = tmp_path / "home" / "cache"
-    Segmenter(cache).words("记忆")
+    Segmenter(cache).warm()
     modes = [path.stat().st_mode & 0o777 for path in (cache.parent, cache, *cache.iterdir())]
     assert modes == [0o700, 0o700, 0o600]
+
+
+def test_until_there_is_a_dictionary_chinese_is_cut_into_pairs_and_nobody_waits(tmp_path: Path) -> None:
+    segmenter = Segmenter(tmp_path)
+    assert segmenter.words("数据库 uses Redis，好") == ["数据", "据库", "uses", "redis", "好"]
+    assert list(tmp_path.iterdir()) == []
+    segmenter.warm()
+    assert segmenter.words("数据库 uses Redis，好") == ["数据库", "uses", "redis", "好"]
+    assert [file.name for file in tmp_path.iterdir()] == ["jieba.db"]
+
+
+def test_processes_that_make_it_at_once_do_not_disturb_each_other(made: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from codeagent.text.segment import Segmenter\n"
+        "print(Segmenter(Path(sys.argv[1]), patient=True).words('长期记忆'))"
+    )
+    makers = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert [maker.communicate()[0] for maker in makers] == ["['长期', '记忆']\n"] * 2
+    assert [file.name for file in tmp_path.iterdir()] == ["jieba.db"]
+    assert (tmp_path / "jieba.db").read_bytes() == (made / "jieba.db").read_bytes()
+
+
+def test_who_leaves_does_not_wait_for_the_dictionary(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from codeagent.text.segment import Segmenter\n"
+        "print(Segmenter(Path(sys.argv[1])).words('长期记忆'))"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("['长期', '期记', '记忆']\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.text(st.sampled_from("abcCTA&+#.%-_ 019\n\té한カ½²ª😀，") | st.sampled_from("ATtc&"), max_size=12))
+@example("AT&T, abc++ and C# at 98.5%")
+def test_text_without_chinese_is_cut_as_jieba_does_without_jieba(text: str) -> None:
+    assert Segmenter(Path("nowhere")).words(text) == _plain(text)
+
+
+def test_text_without_chinese_loads_and_makes_nothing(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from codeagent.text.segment import Segmenter\n"
+        "print(Segmenter(Path(sys.argv[1])).words('Use pnpm'), 'jieba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert (done.stdout, list(tmp_path.iterdir())) == ("['use', 'pnpm'] False\n", [])

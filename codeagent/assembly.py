@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -14,23 +13,22 @@ from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
+from codeagent.agent.repeats import LoopGuard
 from codeagent.agent.session import Session
-from codeagent.core.entries import Prompt, PromptReason, Usage
+from codeagent.core.entries import Prompt, PromptReason
 from codeagent.core.events import Notice
-from codeagent.core.images import sized
+from codeagent.core.messages import ToolCall
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
-from codeagent.core.ports import Embedder, Purpose, Summarize
+from codeagent.core.ports import Embedder
 from codeagent.core.sections import Section
-from codeagent.core.tokens import ContextBudget, estimate_classes
-from codeagent.core.tools import ToolContext
+from codeagent.core.tokens import ContextBudget
+from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.core.ui import UI
 from codeagent.endpoints import Connection
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
 from codeagent.history.past import SessionPast
-from codeagent.llm.summarizer import make_summarizer
-from codeagent.llm.transcript import summarize_transcript
 from codeagent.memory import strategies
 from codeagent.memory.bm25 import Bm25Retriever
 from codeagent.memory.calibration import Calibration
@@ -56,11 +54,15 @@ from codeagent.prompting.prompt import Environment, build_prompt, changed_sectio
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
 from codeagent.settings import Settings, Trust
+from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import TATTOO, make_task_keeper, make_task_memory
 from codeagent.text.segment import Segmenter
+from codeagent.toolkit import make_todos, make_web, offered
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
+from codeagent.tools.todos import TodoList, todo_section
 from codeagent.tools.toolbox import Toolbox, builtin_tools
+from codeagent.tools.web.client import WebClient
 from codeagent.workspace import git_state
 
 APPENDED = 50
@@ -78,6 +80,8 @@ class Workbench:
     toolbox: Toolbox
     conversation: ConversationMemory
     past: SessionPast
+    todos: TodoList
+    web: WebClient
 
 
 class Assembly:
@@ -101,34 +105,33 @@ class Assembly:
         archive = SessionArchive(history.path)
         permissions = self._permissions(archive)
         jobs = JobTable(timeout=self._settings.shell.timeout)
-        toolbox = Toolbox(builtin_tools(), permissions)
-        return Workbench(archive, FileLedger(), jobs, permissions, toolbox, ConversationMemory(), self._past(history))
+        web = make_web(self._settings.web, self._options.environ)
+        toolbox = Toolbox(offered(builtin_tools(), web), permissions)
+        return Workbench(
+            archive,
+            FileLedger(),
+            jobs,
+            permissions,
+            toolbox,
+            ConversationMemory(),
+            self._past(history),
+            make_todos(history),
+            web,
+        )
 
     def session(self, history: History, connection: Connection, bench: Workbench, reason: PromptReason) -> Session:
         """A session around `history`; its prompt is built for the first message, with `reason`."""
         model = connection.model
         meter = TokenMeter(self.estimate, self._calibration, connection.place, anchored=self._settings.memory.anchor)
         memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
+        history.observers = (*history.observers, bench.todos)
         self._look_back(history, connection, bench.past)
 
         def prompt(said: str) -> Prompt:
             return self._prompt(memory, bench, said)
 
         def context() -> ToolContext:
-            return ToolContext(
-                cwd=self._project.cwd,
-                roots=self._roots,
-                environ=self._options.environ,
-                files=bench.files,
-                archive=bench.archive,
-                past=bench.past,
-                facts=memory,
-                task=memory.task,
-                jobs=bench.jobs,
-                ui=self._ui,
-                said=agent.typed,
-                sees=model.sees,
-            )
+            return self._context(memory, bench, model, agent.typed)
 
         def preface(path: str) -> str:
             text = memory.touched(Path(path))
@@ -148,9 +151,38 @@ class Assembly:
         keeper = make_task_keeper(
             self._options, self._project, self._settings, memory.task, history, meter, bench.toolbox, self._notices
         )
-        calls = CallRunner(bench.toolbox, history, context, preface, keeper.after)
+        loops = LoopGuard(
+            self._ui, lambda: history.turn, bench.toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",)
+        )
+
+        async def after(call: ToolCall, result: ToolResult) -> list[str]:
+            return [*await keeper.after(call, result), *await loops.after(call, result)]
+
+        calls = CallRunner(bench.toolbox, history, context, preface, after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
-        return Session(agent, memory, bench.permissions, meter, prompt, bench.jobs, bench.past, refresh=reason)
+        return Session(
+            agent, memory, bench.permissions, meter, prompt, bench.jobs, bench.past, bench.todos, refresh=reason
+        )
+
+    def _context(self, memory: MemoryManager, bench: Workbench, model: Model, said: str) -> ToolContext:
+        """The world as tools are handed it, `said` being the newest message."""
+        return ToolContext(
+            cwd=self._project.cwd,
+            roots=self._roots,
+            environ=self._options.environ,
+            files=bench.files,
+            archive=bench.archive,
+            past=bench.past,
+            facts=memory,
+            task=memory.task,
+            jobs=bench.jobs,
+            todos=bench.todos,
+            web=bench.web,
+            planning=bench.permissions,
+            ui=self._ui,
+            said=said,
+            sees=model.sees,
+        )
 
     def _look_back(self, history: History, connection: Connection, past: SessionPast) -> None:
         """The past is ranked by meaning too where there are embeddings; while a person sits there the index follows."""
@@ -186,7 +218,9 @@ class Assembly:
         memory.resize(budget.short_term)
         keeper = ConversationKeeper(
             memory,
-            ContextCompressor(_summarizer(connection, history, "compress"), self._tokens, window=budget.trigger),
+            ContextCompressor(
+                make_session_summarizer(connection, history, "compress"), self._tokens, window=budget.trigger
+            ),
             history,
             self._tokens,
             _now,
@@ -208,7 +242,7 @@ class Assembly:
             self._retriever(connection.embedder),
             self._loader(budget, history),
             ConversationHistoryCompactor(
-                _summarizer(connection, history),
+                make_session_summarizer(connection, history),
                 self.estimate,
                 mode=self._settings.compaction.mode,
                 keep_turns=self._settings.compaction.keep_turns,
@@ -220,7 +254,7 @@ class Assembly:
             self._segmenter.words,
             FactBlock(budget.facts, self._tokens, _now),
             make_task_memory(self._options, self._project, self._settings, _now),
-            extract=partial(extract_facts, _summarizer(connection, history)),
+            extract=partial(extract_facts, make_session_summarizer(connection, history)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),
             view=history,
@@ -261,6 +295,7 @@ class Assembly:
             environment_section(self._environment()),
             memory.facts_section(said),
             changed_section(bench.files.changed()),
+            todo_section(bench.todos.items),
         ]
         self._notices += memory.notices()
         return Prompt(build_prompt(sections), bench.toolbox.schemas, memory.task.digest)
@@ -276,44 +311,6 @@ class Assembly:
             head=git.head if git else "",
             repository=git is not None,
         )
-
-
-def _summarizer(connection: Connection, history: History, purpose: Purpose = "summary") -> Summarize:
-    """Asks the model for summaries where one is set, opened for each, else the model of the session."""
-
-    def asking(model: Model) -> Summarize:
-        def spend(usage: Usage) -> None:
-            history.spend(usage, model.cost(usage), purpose)
-
-        return make_summarizer(model.provider, model.name, model.max_tokens, purpose, spend)
-
-    small = connection.small
-    if small is None:
-        return _in_parts(asking(connection.model), connection.model.budget)
-
-    async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
-        model = await small()
-        try:
-            ask = asking(model)
-            return await summarize_transcript(ask, messages, instruction, room=model.budget.hard_limit)
-        finally:
-            await model.provider.aclose()
-
-    return summarize
-
-
-def _in_parts(ask: Summarize, budget: ContextBudget) -> Summarize:
-    """Asks with the messages as they are while they fit, else with a transcript in parts."""
-
-    async def summarize(messages: Sequence[bytes], tools: bytes, instruction: str) -> str:
-        if sum(map(_size, messages)) + _size(tools) <= budget.hard_limit:
-            return await ask(messages, tools, instruction)
-        return await summarize_transcript(ask, messages, instruction, room=budget.hard_limit)
-
-    return summarize
-
-
-_size = sized(estimate_classes)
 
 
 def _now() -> datetime:

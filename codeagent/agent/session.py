@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
+from codeagent.agent.planning import plan_head
 from codeagent.agent.shell import run_typed
 from codeagent.core.entries import Compaction, Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, ToolFinished
 from codeagent.core.jobs import Jobs
 from codeagent.core.messages import ToolCall
+from codeagent.core.todo import Todo, Todos
 from codeagent.history.history import History
 from codeagent.history.past import SessionPast
 from codeagent.memory.manager import MemoryManager
@@ -53,6 +55,7 @@ class Session:
         build_prompt: Callable[[str], Prompt],
         jobs: Jobs,
         past: SessionPast,
+        todos: Todos,
         *,
         refresh: PromptReason | None,
     ) -> None:
@@ -63,6 +66,7 @@ class Session:
         self.meter = meter
         self.jobs = jobs
         self.past = past
+        self._todos = todos
         self._build_prompt = build_prompt
         self._refresh = refresh
         self._typed: list[str] = []
@@ -98,6 +102,11 @@ class Session:
     def mode(self, mode: Mode) -> None:
         self.permissions.mode = mode
 
+    @property
+    def todos(self) -> Sequence[Todo]:
+        """The steps of the work at hand, as the model keeps them."""
+        return self._todos.items
+
     def cycle_mode(self) -> Mode:
         """The next permission mode, in the order of Shift-Tab."""
         return self.permissions.cycle()
@@ -122,12 +131,15 @@ class Session:
         else:
             recalled = self.memory.recall(said).text
         typed, self._typed = self._typed, []
-        return "\n\n".join(part for part in (recalled, *head, *typed) if part)
+        return "\n\n".join(part for part in (recalled, *head, self._planning(), *typed) if part)
 
     async def _steered(self, said: str) -> str:
         """What stands before a message typed during the turn."""
         await self.memory.prepare(said)
-        return self.memory.recall(said).text
+        return "\n\n".join(part for part in (self.memory.recall(said).text, self._planning()) if part)
+
+    def _planning(self) -> str:
+        return plan_head(self.permissions.planning, self.history.entries)
 
     def run_shell(self, command: str, *, tell: bool) -> AsyncIterator[Event]:
         """Run a command that the person typed; with `tell` the model sees it with the next message."""

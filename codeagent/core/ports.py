@@ -237,6 +237,17 @@ class Permission(Protocol):
         ...
 
 
+class Planning(Protocol):
+    """Plan mode, as the tool that ends it sees it."""
+
+    @property
+    def planning(self) -> bool: ...
+
+    def approved(self, *, edits: bool) -> None:
+        """The person approved the plan: leave plan mode, with `edits` for the mode that accepts edits."""
+        ...
+
+
 # ---- plug-ins ------------------------------------------------------------------------------------------------------
 
 

@@ -16,12 +16,15 @@ from codeagent.core.images import Image
 if TYPE_CHECKING:
     from codeagent.core.jobs import Jobs
     from codeagent.core.past import Past
-    from codeagent.core.ports import Archive, FactStore, Files
+    from codeagent.core.ports import Archive, FactStore, Files, Planning
     from codeagent.core.task import TaskBoard
+    from codeagent.core.todo import Todos
     from codeagent.core.ui import UI
+    from codeagent.core.web import Web
 
-Kind = Literal["read", "edit", "run", "memory"]
-"""read: only looks; edit: changes a file; run: executes a command; memory: changes what is remembered."""
+Kind = Literal["read", "edit", "run", "memory", "web", "ask"]
+"""read: only looks; edit: changes a file; run: executes a command; memory: changes what is remembered; web: asks
+another machine; ask: asks the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Action:
     tool: str
     kind: Kind
     subject: str
-    """What rules match: the absolute path, the command line, the text of a fact."""
+    """What rules match: the absolute path, the command line, the text of a fact, the address or what is searched."""
     title: str
     preview: Preview | None = None
 
@@ -93,6 +96,9 @@ class ToolContext:
     facts: FactStore
     task: TaskBoard
     jobs: Jobs
+    todos: Todos
+    web: Web
+    planning: Planning
     ui: UI
     said: str = ""
     """The newest user message as typed."""

@@ -1,8 +1,9 @@
 """Permissions: what may happen unasked, what is asked, what is refused, and why.
 
 Judged in this order: deny rules; consent that a tool asks for itself (memory); yolo; reads within reach; ask rules;
-allow rules; plan mode; commands that only look; edits inside the roots in accept-edits; grants of this session; the
-person. Shift-Tab goes round default, accept-edits and plan; yolo is only ever chosen by name, and left for default.
+allow rules; plan mode (which lets the web be read, asked like everywhere); commands that only look; edits inside the
+roots in accept-edits; grants of this session; the person. Shift-Tab goes round default, accept-edits and plan; yolo is
+only ever chosen by name, and left for default.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from codeagent.core.tools import Action, Command
 from codeagent.core.ui import UI, Choice, Question
 from codeagent.safety.commands import only_looks
 from codeagent.safety.places import guarded, inside, real
-from codeagent.safety.rules import Rule, allows, forbids
+from codeagent.safety.rules import Rule, allows, forbids, host_of, within
 
 Mode = Literal["default", "accept-edits", "plan", "yolo"]
 _NEXT: dict[Mode, Mode] = {"default": "accept-edits", "accept-edits": "plan", "plan": "default", "yolo": "default"}
@@ -38,7 +39,8 @@ class Denial:
 
 @dataclass(frozen=True, slots=True)
 class _Grant:
-    """A yes for the session: exactly this command in this folder, or this kind of access below this folder."""
+    """A yes for the session: exactly this command in this folder, this kind of access below this folder, or this
+    site (for a search: every search)."""
 
     tool: str
     kind: str
@@ -50,11 +52,13 @@ class _Grant:
             return False
         if action.kind == "run":
             return (action.tool, action.subject, _cwd(action)) == (self.tool, self.subject, self.folder)
+        if action.kind == "web":
+            return action.tool == self.tool and within(host_of(action.subject), self.subject)
         return real(action.subject).is_relative_to(self.folder)
 
 
 class Permissions:
-    """Implements `ports.Permission`.
+    """Implements `ports.Permission` and `ports.Planning`.
 
     `roots` are the real paths of the folders to work in, `readable` of further ones that may be read.
     """
@@ -84,6 +88,14 @@ class Permissions:
         self.mode = _NEXT[self.mode]
         return self.mode
 
+    @property
+    def planning(self) -> bool:
+        return self.mode == "plan"
+
+    def approved(self, *, edits: bool) -> None:
+        """The person approved the plan: leave plan mode."""
+        self.mode = "accept-edits" if edits else "default"
+
     async def check(self, action: Action) -> Verdict:
         """Judge by mode and rules; ask the person where they do not decide."""
         verdict = self._judge(action)
@@ -107,11 +119,10 @@ class Permissions:
         must_ask = forbids(self._ask_first, action, self._roots) is not None
         if not must_ask and (self._free(action) or self._ruled(action)):
             return _YES
-        if self.mode == "plan" and action.kind != "read":
+        if self.mode == "plan" and action.kind not in ("read", "web"):
             return Verdict(
                 False,
-                "Plan mode: nothing may be changed or run now. Go on reading, then present your plan; the user leaves "
-                "plan mode to have it carried out.",
+                "Plan mode: nothing may be changed or run now. Go on reading, then present your plan with exit_plan.",
             )
         granted = any(grant.covers(action) for grant in self._grants) and not self._guarded(action)
         return _YES if granted or (self._accepted(action) and not must_ask) else None
@@ -157,6 +168,8 @@ class Permissions:
     def _grant(self, action: Action) -> _Grant | None:
         if action.kind == "run":
             return _Grant(action.tool, "run", action.subject, _cwd(action))
+        if action.kind == "web":
+            return _Grant(action.tool, "web", host_of(action.subject), Path("/"))
         if self._guarded(action):
             return None
         path = real(action.subject)
@@ -168,6 +181,8 @@ class Permissions:
         if grant.kind == "run":
             command = grant.subject if len(grant.subject) <= _LABEL and "\n" not in grant.subject else ""
             return f"Yes, and exactly this command for this session{': ' + command if command else ''}"
+        if grant.kind == "web":
+            return f"Yes, and {f'all of {grant.subject}' if grant.subject else 'every search'} for this session"
         what = "edits" if grant.kind == "edit" else "reads"
         return f"Yes, and all {what} below {self._shown(grant.folder)} for this session"
 
@@ -179,6 +194,8 @@ class Permissions:
         if action.kind == "run":
             folder = _cwd(action)
             return "" if folder == self._roots[0] else f"in {folder}"
+        if action.kind == "web":
+            return ""
         if self._guarded(action):
             return "What stands there may run on its own later."
         if not inside(real(action.subject), self._roots):

@@ -1,7 +1,8 @@
-"""Permission rules: `shell`, `shell(git status)`, `shell(npm test:*)`, `edit_file(src/**)`.
+"""Permission rules: `shell`, `shell(git status)`, `shell(npm test:*)`, `edit_file(src/**)`, `web_fetch(domain:x.org)`.
 
 A bare name covers every call of the tool. In parentheses: for commands the exact text, or a beginning followed by `:*`;
-for paths a pattern as in .gitignore, relative to the roots, or absolute. A rule for `edit_file` covers every tool that
+for paths a pattern as in .gitignore, relative to the roots, or absolute; for addresses `domain:` and a host, which
+covers what is below it. A rule for `edit_file` covers every tool that
 changes files. Allowing by a beginning never covers a compound command; forbidding looks into one.
 """
 
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pathspec import GitIgnoreSpec
 
@@ -19,6 +21,7 @@ from codeagent.core.tools import Action
 from codeagent.safety.commands import compound, parts
 from codeagent.safety.places import real
 
+_DOMAIN = "domain:"
 _RULE = re.compile(r"\s*([\w.*-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -66,6 +69,27 @@ def forbids(rules: Iterable[Rule], action: Action, roots: Sequence[Path]) -> Rul
     return None
 
 
+def host_of(url: str) -> str:
+    """The host of an address, in ASCII and small letters; "" for what is none."""
+    try:
+        return _ascii(urlsplit(url).hostname or "")
+    except ValueError:
+        return ""
+
+
+def within(host: str, domain: str) -> bool:
+    """Whether `host` is `domain` or below it."""
+    return host == domain or (bool(domain) and host.endswith(f".{domain}"))
+
+
+def _ascii(host: str) -> str:
+    host = host.strip().strip(".").lower()
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        return host
+
+
 def _names(rule: Rule, action: Action) -> bool:
     if rule.tool == action.tool or (rule.tool == "edit_file" and action.kind == "edit"):
         return True
@@ -79,6 +103,8 @@ def _covers(pattern: str | None, action: Action, roots: Sequence[Path]) -> bool:
         return True
     if action.kind in ("read", "edit"):
         return _fits_path(pattern, real(action.subject), roots)
+    if action.kind == "web":
+        return pattern.startswith(_DOMAIN) and within(host_of(action.subject), _ascii(pattern[len(_DOMAIN) :]))
     command = action.subject.strip()
     if pattern.endswith(":*"):
         return _begins(command, pattern[:-2]) and not compound(command)

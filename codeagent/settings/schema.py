@@ -70,6 +70,13 @@ class ShellSettings(_Table):
     """Seconds after which a command goes on in the background."""
 
 
+class WebSettings(_Table):
+    private: bool = False
+    """Let web_fetch reach this machine and its network, too."""
+    search: Literal["", "bocha", "brave", "tavily"] = ""
+    """Search provider ("" for the first whose key is in the environment)."""
+
+
 class PermissionSettings(_Table):
     allow: Strings = ()
     ask: Strings = ()
@@ -131,6 +138,7 @@ class Settings(BaseSettings):
     compaction: CompactionSettings = CompactionSettings()
     task_memory: TaskMemorySettings = TaskMemorySettings()
     shell: ShellSettings = ShellSettings()
+    web: WebSettings = WebSettings()
     permissions: PermissionSettings = PermissionSettings()
     ui: UiSettings = UiSettings()
     network: NetworkSettings = NetworkSettings()

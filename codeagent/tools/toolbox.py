@@ -50,7 +50,7 @@ class Toolbox:
     def parallel(self, call: ToolCall) -> bool:
         """Whether the call may run beside others."""
         tool = self._tools.get(call.name)
-        return tool is None or tool.kind == "read"
+        return tool is None or tool.kind in ("read", "web")
 
     def title(self, call: ToolCall) -> str:
         """One harmless line for the person; the bare name while the arguments do not fit."""

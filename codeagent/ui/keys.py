@@ -28,6 +28,7 @@ KEYS = (
     ("Tab", "complete /commands and @files"),
     ("Shift-Tab", "next permission mode"),
     ("Ctrl-O", "the whole of the last tool output"),
+    ("Ctrl-T", "fold the todo list, unfold it"),
     ("Ctrl-G, Ctrl-X Ctrl-E", "write in your editor"),
     ("Ctrl-L, Ctrl-Z", "clear the screen, suspend"),
 )
@@ -44,6 +45,7 @@ class Actions(Protocol):
     def send(self, text: str, *, later: bool) -> None: ...
     def interrupt(self) -> None: ...
     def expand(self) -> None: ...
+    def fold_todos(self) -> None: ...
     def cycle_mode(self) -> None: ...
     def show_keys(self) -> None: ...
     def edit_draft(self) -> None: ...
@@ -109,6 +111,10 @@ def _bind_everywhere(screen: Screen, actions: Actions, hint: Hint) -> None:
             screen.dialog.expand()
         else:
             actions.expand()
+
+    @on("c-t")
+    def _(event: KeyPressEvent) -> None:
+        actions.fold_todos()
 
     @on("s-tab")
     def _(event: KeyPressEvent) -> None:

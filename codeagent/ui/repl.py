@@ -182,6 +182,10 @@ class Repl:
         if self._talk is not None:
             self._talk.expand()
 
+    def fold_todos(self) -> None:
+        if self._talk is not None:
+            self._talk.fold_todos()
+
     def cycle_mode(self) -> None:
         if self._talk is not None:
             self._talk.cycle_mode()

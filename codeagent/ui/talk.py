@@ -21,6 +21,7 @@ from codeagent.ui.render import error_rows, expanded_rows, money, said_rows, sho
 from codeagent.ui.rows import Row, fit, wrap
 from codeagent.ui.status import Bar, branch
 from codeagent.ui.surface import Surface
+from codeagent.ui.todos import todo_rows
 from codeagent.ui.turn_view import TurnView
 
 RESUMED_TURNS = 2
@@ -42,6 +43,8 @@ class Talk:
         self._view: TurnView | None = None
         self._last: ToolFinished | None = None
         self._steerable = False
+        self._folded = False
+        """The todo list is shown in one line."""
         self._branch = branch(look.cwd)
 
     @property
@@ -57,7 +60,9 @@ class Talk:
         return True
 
     def live(self, cells: int, *, asking: bool = False) -> list[Row]:
-        return self._view.live(cells, asking=asking) if self._view else []
+        """What goes on, and under it the steps of the work; while the person is asked something, no steps."""
+        rows = self._view.live(cells, asking=asking) if self._view else []
+        return rows if asking else [*rows, *todo_rows(self.session.todos, cells, folded=self._folded)]
 
     def greet(self) -> None:
         """Say what the person should know, and how far an earlier conversation had come."""
@@ -165,6 +170,10 @@ class Talk:
         last = (self._view.last if self._view else None) or self._last
         if last is not None:
             self._surface.write(expanded_rows(last, self._surface.cells))
+
+    def fold_todos(self) -> None:
+        self._folded = not self._folded
+        self._surface.changed()
 
     def cycle_mode(self) -> None:
         self.session.cycle_mode()

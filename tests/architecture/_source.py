@@ -15,7 +15,10 @@ LAYERS = [
     {"agent"},
     {"commands"},
     {"ui", "acp"},
-    {"app", "settings", "options", "workspace", "endpoints", "assembly", "tasks", "locale"},
+    {
+        *("app", "settings", "options", "workspace", "endpoints", "assembly", "summaries", "tasks", "toolkit"),
+        "locale",
+    },
     {"cli", "__main__"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}

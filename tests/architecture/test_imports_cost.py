@@ -30,4 +30,4 @@ def test_the_first_draw_needs_the_terminal_library_alone() -> None:
 
 
 def test_the_whole_product_loads_openai_and_jieba_on_first_use_only() -> None:
-    assert _loaded("import codeagent.app") & {"openai", "jieba", "typer"} == set()
+    assert _loaded("import codeagent.app") & {"openai", "jieba", "typer", "httpx2", "html_to_markdown"} == set()

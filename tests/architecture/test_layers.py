@@ -9,6 +9,8 @@ from tests.architecture._source import LEVEL, SIBLINGS_APART, functions, imports
 
 HOMES = {
     "bpe_openai": "codeagent/memory/estimators.py",
+    "html_to_markdown": "codeagent/tools/web/",
+    "httpx2": "codeagent/tools/web/",
     "openai": "codeagent/llm/providers/",
     "rich": "codeagent/ui/",
     "prompt_toolkit": "codeagent/ui/",

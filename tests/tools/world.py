@@ -18,7 +18,9 @@ from codeagent.core.ui import Answer, Question, Row, Shown
 from codeagent.history.past import SessionPast
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
+from codeagent.tools.todos import TodoList
 from codeagent.tools.toolbox import Toolbox, builtin_tools
+from codeagent.tools.web.client import WebClient
 
 
 @dataclass
@@ -103,6 +105,18 @@ class Gate:
 
 
 @dataclass
+class Plan:
+    """Implements `ports.Planning`."""
+
+    planning: bool = False
+    edits: bool | None = None
+    """How the plan was approved."""
+
+    def approved(self, *, edits: bool) -> None:
+        self.planning, self.edits = False, edits
+
+
+@dataclass
 class World:
     top: Path
     ctx: ToolContext
@@ -112,6 +126,7 @@ class World:
     board: Board
     person: Person
     jobs: JobTable
+    plan: Plan
     calls: int = 0
 
     async def run(self, name: str, /, **arguments: Any) -> ToolResult:
@@ -136,6 +151,7 @@ def make_world(
     top = Path(os.path.realpath(top)) / "项目"
     top.mkdir()
     gate, facts, board, person, jobs = Gate(), Facts(), Board(), Person(), JobTable(timeout=timeout)
+    plan = Plan()
     ctx = ToolContext(
         cwd=top,
         roots=(top,),
@@ -146,8 +162,11 @@ def make_world(
         facts=facts,
         task=board,
         jobs=jobs,
+        todos=TodoList(),
+        web=WebClient({}, private=True),
+        planning=plan,
         ui=person,
         said=said,
         progress=progress,
     )
-    return World(top, ctx, Toolbox(builtin_tools(), gate), gate, facts, board, person, jobs)
+    return World(top, ctx, Toolbox(builtin_tools(), gate), gate, facts, board, person, jobs, plan)

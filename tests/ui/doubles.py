@@ -34,6 +34,7 @@ from codeagent.core.events import (
     TurnStarted,
 )
 from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from codeagent.core.todo import Todo
 from codeagent.core.tools import Command, Diff, ToolResult
 from codeagent.core.ui import UI, Choice, Question, Row
 from codeagent.ui.look import Look
@@ -88,6 +89,7 @@ class Session:
         self.id = "20260101-000000-abcdef"
         self.mode = "default"
         self.cost = 0.0
+        self.todos: tuple[Todo, ...] = ()
 
     @property
     def queued(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Search providers; each file exports ENGINE."""

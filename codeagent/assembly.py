@@ -151,9 +151,7 @@ class Assembly:
         keeper = make_task_keeper(
             self._options, self._project, self._settings, memory.task, history, meter, bench.toolbox, self._notices
         )
-        loops = LoopGuard(
-            self._ui, lambda: history.turn, bench.toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",)
-        )
+        loops = LoopGuard(self._ui, history, bench.toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",))
 
         async def after(call: ToolCall, result: ToolResult) -> list[str]:
             return [*await keeper.after(call, result), *await loops.after(call, result)]

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Collection
 from hashlib import sha256
 
-from codeagent.core.messages import ToolCall
+from codeagent.core.messages import AssistantMessage, ToolCall
+from codeagent.core.ports import HistoryView
 from codeagent.core.tools import ToolResult
 from codeagent.core.ui import UI, Choice, Question
 
@@ -28,39 +29,51 @@ class LoopGuard:
     def __init__(
         self,
         ui: UI,
-        turn: Callable[[], int],
+        view: HistoryView,
         title: Callable[[ToolCall], str],
         stop: Callable[[], None],
         *,
         polling: Collection[str] = (),
     ) -> None:
-        """`turn` numbers the user turns, `stop` ends the running one; the tools in `polling` may repeat at will."""
+        """`stop` ends the running turn; the tools in `polling` may repeat at will."""
         self._ui = ui
-        self._turn = turn
+        self._view = view
         self._title = title
         self._stop = stop
         self._polling = polling
         self._seen: list[bytes] = []
-        self._of = -1
-        self._warned = False
+        self._turn = 0
+        self._remarked = ""
+        """Id of the reply whose calls earned the remark; "" while none did."""
 
     async def after(self, call: ToolCall, result: ToolResult) -> list[str]:
         """What is added to the result of a call: the remark, or what the person says to it."""
-        if self._of != self._turn():
-            self._of, self._seen, self._warned = self._turn(), [], False
+        if self._turn != self._view.turn or call.name in self._polling:
+            self._turn, self._seen, self._remarked = self._view.turn, [], ""
         if call.name in self._polling:
-            self._seen = []
             return []
         self._seen = [*self._seen, _print(call, result)][-2 * TIMES :]
         if not self._looping():
-            self._warned = False
+            self._remarked = ""
             return []
-        if not self._warned:
-            self._warned = self._ui.interactive
-            if not self._ui.interactive:
-                self._seen = []
-            return [_remark(call)]
-        return await self._ask(call)
+        if not self._remarked:
+            return self._remark(call)
+        # Calls of the reply that earned the remark were made before the model could read it.
+        return [] if self._remarked == self._reply() else await self._ask(call)
+
+    def _remark(self, call: ToolCall) -> list[str]:
+        if self._ui.interactive:
+            self._remarked = self._reply()
+        else:
+            self._seen = []
+        return [
+            f"[You have made this call to {call.name} {TIMES} times with the same result. Another time will not "
+            "differ: try something else, or say what stands in the way.]"
+        ]
+
+    def _reply(self) -> str:
+        entries = reversed(self._view.entries)
+        return next((entry.id for entry in entries if isinstance(entry.message, AssistantMessage)), "")
 
     def _looping(self) -> bool:
         """Whether the newest call came `TIMES` times with the same result, alone or in turn with one other."""
@@ -72,7 +85,7 @@ class LoopGuard:
         return False
 
     async def _ask(self, call: ToolCall) -> list[str]:
-        self._seen, self._warned = [], False
+        self._seen, self._remarked = [], ""
         title = f"The model repeats itself: {self._title(call)}"
         answer = await self._ui.ask(Question(title, _CHOICES, detail="The same result came each time."))
         if answer.key == "tell" and answer.text.strip():
@@ -90,10 +103,3 @@ def _print(call: ToolCall, result: ToolResult) -> bytes:
         asked = call.arguments
     told = _DURATION.sub("", result.text)
     return sha256("\0".join((call.name, asked, told)).encode("utf-8", "replace")).digest()
-
-
-def _remark(call: ToolCall) -> str:
-    return (
-        f"[You have made this call to {call.name} {TIMES} times with the same result. Another time will not differ: "
-        "try something else, or say what stands in the way.]"
-    )

@@ -127,8 +127,8 @@ async def attempts(world: World, session: Session, steps: int) -> list[bool]:
 )
 async def test_after_three_failures_it_tries_seldom(make: Make, retry_after: int, tried: list[bool]) -> None:
     world = make(compaction__keep_turns=1, compaction__retry_after=retry_after)
-    work = [call("glob", pattern="*")] * 24
-    session = await over(world, *[BROKEN] * sum(tried), *work, say("Done."))
+    work = [call("shell_job", action="list")] * 24
+    session = await over(world, *[BROKEN] * sum(tried), *work, say("Done."), turns=2)
     assert await attempts(world, session, 25) == tried
 
 
@@ -201,7 +201,7 @@ async def test_the_receipt_tells_of_the_block_that_stands_in_the_new_prompt(make
 async def test_it_never_compacts_twice_for_nothing(make: Make) -> None:
     """What is kept alone is over the trigger: one summary, then no more until there is something to gain."""
     world = make(compaction__keep_turns=1)
-    many = [call("glob", pattern="*")] * 4
+    many = [call("shell_job", action="list")] * 4
     session = await over(world, *[summary("Short.")] * 2, *many, say("Done."), turns=2)
     seen = await happens(session.run_turn(WORDS * 4_500))
     assert sum(isinstance(event, Compacted) for event in seen) == 1

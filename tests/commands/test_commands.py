@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codeagent.agent.planning import PLANNING
 from codeagent.commands.base import Done, Send, Switch
 from codeagent.commands.dispatch import catalog
 from codeagent.core.entries import Usage
@@ -205,7 +206,7 @@ async def test_plan_goes_in_and_out(sit: Sit) -> None:
     assert (await table.told("/plan"), table.session.mode) == (["Mode: plan."], "plan")
     assert (await table.told("/plan"), table.session.mode) == (["Mode: default."], "default")
     assert await table.type("/plan mend the parser") == Send("mend the parser")
-    assert (table.session.mode, said(table.session)) == ("plan", ["mend the parser", "A plan."])
+    assert (table.session.mode, said(table.session)) == ("plan", [f"{PLANNING}\n\nmend the parser", "A plan."])
 
 
 # ---- what was said ---------------------------------------------------------------------------------------------------

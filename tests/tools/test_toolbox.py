@@ -89,8 +89,8 @@ def test_the_tool_list_is_one_stable_json_array() -> None:
     forwards, backwards = Toolbox(tools, Gate()), Toolbox(reversed(tools), Gate())
     assert forwards.schemas == backwards.schemas
     assert forwards.names == (
-        *("read_file", "write_file", "edit_file", "glob", "grep", "shell", "shell_job", "recall", "save_memory"),
-        "update_task",
+        *("read_file", "write_file", "edit_file", "glob", "grep", "shell", "shell_job", "web_fetch", "web_search"),
+        *("recall", "todo", "save_memory", "update_task", "ask_user", "exit_plan"),
     )
     assert [entry["function"]["name"] for entry in json.loads(forwards.schemas)] == list(forwards.names)
 
@@ -192,7 +192,8 @@ async def test_an_unknown_tool_names_the_nearest(world: World) -> None:
 
 def test_only_reading_runs_in_parallel() -> None:
     box = Toolbox(builtin_tools(), Gate())
-    assert {name for name in box.names if box.parallel(ToolCall("c", name))} == {"read_file", "glob", "grep", "recall"}
+    reading = {"read_file", "glob", "grep", "recall", "web_fetch", "web_search"}
+    assert {name for name in box.names if box.parallel(ToolCall("c", name))} == reading
     assert box.parallel(ToolCall("c", "unknown"))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
+from pathspec import GitIgnoreSpec, RegexPattern
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _MOST = 200
@@ -15,13 +15,25 @@ _MOST = 200
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a path, relative and with slashes, fits `pattern`.
+    """Whether a path, relative and with slashes, fits `pattern`, or lies in a folder that does.
 
     Raises:
-        ValueError: the pattern cannot be read.
+        ValueError: the pattern cannot be read; says why.
     """
-    spec = GitIgnoreSpec.from_lines([_anchored(one) for one in expand(pattern)])
-    return spec.match_file
+    if not pattern.strip():
+        raise ValueError("it is empty")
+    for opening, closing in ("[]", "{}"):
+        bare = re.sub(r"\\.", "", pattern)
+        if bare.count(opening) > bare.count(closing):
+            raise ValueError(f"{opening} is not closed")
+    found = GitIgnoreSpec.from_lines([_anchored(one) for one in expand(pattern)]).patterns
+    searches = [one.regex.search for one in found if isinstance(one, RegexPattern) and one.regex is not None]
+    return lambda path: any(search(path) for search in searches)
+
+
+def names_hidden(pattern: str) -> bool:
+    """Whether a pattern asks for hidden files or folders by name."""
+    return any(re.match(r"\.[^./]|\.\.[^/]", part) for one in expand(pattern) for part in one.lstrip("!").split("/"))
 
 
 def _anchored(pattern: str) -> str:

@@ -1,94 +1,141 @@
-"""Searching file contents: one query, answered by ripgrep or by our own search, as a stream of hits by path."""
+"""Searching file contents: one query, answered by ripgrep or by our own search, in the order of paths.
+
+Files in other encodings than Unicode cannot be searched by ripgrep for what is not ASCII: both ways look into these in
+the end, when there is not enough without them.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from codeagent.core.display import plain
 from codeagent.core.tools import ToolContext
 from codeagent.tools import globs
-from codeagent.tools.base import ToolFault
-from codeagent.tools.encodings import decode, decode_output, detect
+from codeagent.tools.encodings import decode_output
+from codeagent.tools.own_search import encoding_of, search_others, search_python, search_some
 from codeagent.tools.process import capture
-from codeagent.tools.walking import rg_arguments, walk
+from codeagent.tools.queries import COLUMNS, Hit, Query, bad_pattern, path_filter, shown_line
+from codeagent.tools.walking import list_files, rg_arguments, ripgrep
 
-COLUMNS = 500
-_LARGEST = 20_000_000
-"""Bytes of a file that our own search looks at."""
+_SOME = 2_000
+"""Hidden files that are looked into."""
+_BATCH = 1_000
+"""Files that ripgrep is given by name at a time."""
+_NO_UTF8 = r"(?-u:(?:^|[\x00-\x7f])[\x80-\xbf]|[\xc0-\xff](?:[\x00-\x7f\xc0-\xff]|$))"
 _ROW = re.compile(rb"([^\0\n]+)\0(\d+)([:-])([^\n]*)")
 _COUNT = re.compile(rb"([^\0\n]+)\0(\d+)")
 _MATCH = re.compile(rb"\0\d+:")
-_MODES = {
-    "content": ("--line-number", "--with-filename", "--no-heading"),
-    "files": ("--files-with-matches",),
-    "count": ("--count", "--with-filename"),
-}
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    pattern: str
-    target: Path
-    mode: Literal["content", "files", "count"] = "content"
-    glob: str = ""
-    before: int = 0
-    after: int = 0
-    ignore_case: bool = False
-    enough: int = 100
-    """Hits after which no more are wanted."""
+async def search(query: Query, ctx: ToolContext) -> list[Hit]:
+    """The hits of a query, by ripgrep where it is. Raises ToolFault as both ways do."""
+    rg = ripgrep(ctx.environ)
+    return await (search_rg(query, ctx, rg) if rg else asyncio.to_thread(search_python, query, ctx))
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A line (number from 1; `match` is False for context), a file (number 0), or a file with its count of lines."""
-
-    path: Path
-    number: int = 0
-    text: str = ""
-    match: bool = True
+async def search_hidden(query: Query, ctx: ToolContext, most: int) -> list[Path]:
+    """Up to `most` hidden files below the target that would have hits; of very many only some are looked into."""
+    files = await list_files(query.target, ctx, ripgrep(ctx.environ), hidden=True)
+    paths = [str(query.target / path) for path in sorted(files) if path.startswith(".") or "/." in path]
+    return await asyncio.to_thread(search_some, paths[:_SOME], query, most)
 
 
 async def search_rg(query: Query, ctx: ToolContext, rg: str) -> list[Hit]:
-    """Hits in the order of paths. Text in GB18030, which ripgrep does not recognise, is searched as well.
+    """Hits in the order of paths, those in files that are not in Unicode at the end.
 
     Raises:
         ToolFault: the pattern is not a regular expression.
     """
-    hits = await _ask(query, ctx, rg)
+    search = _Search(query, ctx, rg)
+    hits = await search.hits()
     if not query.pattern.isascii() and sum(hit.match for hit in hits) < query.enough:
-        known = {hit.path for hit in hits}
-        chinese: dict[Path, bool] = {}
-        for hit in await _ask(query, ctx, rg, "--encoding=gb18030"):
-            if hit.path not in chinese:
-                chinese[hit.path] = hit.path not in known and _is_gb18030(hit.path)
-            if chinese[hit.path]:
-                hits.append(hit)
+        known = {str(hit.path) for hit in hits}
+        others = [path for path in await search.files(_NO_UTF8) if path not in known]
+        hits += await asyncio.to_thread(search_others, others, query)
     return hits
 
 
-async def _ask(query: Query, ctx: ToolContext, rg: str, *more: str) -> list[Hit]:
-    argv = [rg, *_MODES[query.mode], *rg_arguments(ctx), "--null", "--sort=path", "--engine=auto", *more]
-    if query.mode == "content":
-        argv += [f"-M{COLUMNS}", "--max-columns-preview", f"-B{query.before}", f"-A{query.after}"]
-    if query.ignore_case:
-        argv.append("-i")
-    if "\\n" in query.pattern or "\n" in query.pattern:
-        argv.append("--multiline")
-    argv += [*_names(query.glob), "--glob=!.git", "-e", query.pattern, "--", str(query.target)]
-    fits = _path_filter(query.glob)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    query: Query
+    ctx: ToolContext
+    rg: str
 
-    def enough(got: bytearray) -> bool:
-        return len(got) > _LARGEST if fits else len(_MATCH.findall(got)) > query.enough
+    async def hits(self) -> list[Hit]:
+        """Files are found by all processors, then the first of them are read in order: ripgrep sorts by one alone."""
+        query = self.query
+        if query.mode == "count":
+            data, _ = await self._ask("--count", *self._where(), pattern=query.pattern)
+            counted = [(os.fsdecode(name), count.decode()) for name, count in _COUNT.findall(data)]
+            fits = path_filter(query.glob)
+            return [Hit(Path(path), text=n) for path, n in sorted(counted, key=_by_path) if fits(path)]
+        alone = query.mode == "content" and query.target.is_file()
+        files = [str(query.target)] if alone else await self.files(query.pattern)
+        if query.mode == "files":
+            return [Hit(Path(path)) for path in files]
+        hits: list[Hit] = []
+        left = query.enough
+        for start in range(0, len(files), _BATCH):
+            if left < 0:
+                break
+            found = await self._lines(files[start : start + _BATCH], left)
+            left -= sum(hit.match for hit in found)
+            hits += found
+        return hits
 
-    data, code = await capture(argv, cwd=ctx.roots[0], environ=ctx.environ, enough=enough)
-    hits = list(_parse(data, query.mode))
-    if code == 2 and not hits and data.strip():
-        raise ToolFault(f"The search failed: {plain(decode_output(data)).strip()}", "bad pattern")
-    return [hit for hit in hits if fits(hit.path)] if fits else hits
+    async def files(self, pattern: str) -> list[str]:
+        """Paths of the files in which the pattern is found, sorted."""
+        data, _ = await self._ask("--files-with-matches", *self._where(), pattern=pattern)
+        fits = path_filter(self.query.glob)
+        return sorted((path for path in os.fsdecode(data).split("\0") if path and fits(path)), key=_path_key)
+
+    async def _lines(self, files: Sequence[str], left: int) -> list[Hit]:
+        query = self.query
+        shape = [f"-M{COLUMNS}", "--max-columns-preview", f"-B{query.before}", f"-A{query.after}"]
+        rows = ["--line-number", "--with-filename", "--no-heading", "--sort=path", *shape]
+        data, _ = await self._ask(
+            *rows, pattern=query.pattern, paths=files, enough=lambda got: len(_MATCH.findall(got)) > left
+        )
+        read: dict[bytes, str | None] = {}
+        return [
+            Hit(Path(os.fsdecode(name)), int(number), shown_line(_decoded(text, name, read)), kind == b":")
+            for name, number, kind, text in _ROW.findall(data)
+        ]
+
+    def _where(self) -> list[str]:
+        return [*rg_arguments(self.ctx, hidden=self.query.hidden), *_names(self.query.glob)]
+
+    async def _ask(
+        self,
+        *options: str,
+        pattern: str,
+        paths: Sequence[str] = (),
+        enough: Callable[[bytearray], bool] | None = None,
+    ) -> tuple[bytes, int | None]:
+        argv = [self.rg, "--no-config", "--color=never", "--no-messages", "--null", "--engine=auto", *options]
+        if self.query.ignore_case:
+            argv.append("-i")
+        if self.query.multiline:
+            argv.append("--multiline")
+        argv += ["-e", pattern, "--", *(paths or (str(self.query.target),))]
+        data, code = await capture(argv, cwd=self.ctx.roots[0], environ=self.ctx.environ, enough=enough)
+        if code == 2 and b"\0" not in data and data.strip():
+            raise bad_pattern(_reason(plain(decode_output(data))))
+        return data, code
+
+
+def _reason(told: str) -> str:
+    """What ripgrep has against a pattern, in one line."""
+    first = re.search(r"^error: (.+)$", told, re.MULTILINE)
+    second = re.search(r"^PCRE2: .*?: (.+)$", told, re.MULTILINE)
+    if first and second and "not supported" in first[1]:
+        return second[1]
+    return first[1] if first else " ".join(told.split())[:300]
 
 
 def _names(glob: str) -> list[str]:
@@ -101,87 +148,20 @@ def _names(glob: str) -> list[str]:
     return [*(f"--type-add=wanted:{name}" for name in names), "--type=wanted"]
 
 
-def _path_filter(glob: str) -> Callable[[Path], bool] | None:
-    """For a pattern that speaks of folders: whether a path fits it at any depth."""
-    if "/" not in glob:
-        return None
-    excluded = glob.startswith("!")
-    wanted = glob.removeprefix("!")
-    fits = globs.matcher(wanted if wanted.startswith(("/", "**/")) else f"**/{wanted}")
-    return lambda path: fits(path.as_posix().lstrip("/")) != excluded
+def _path_key(path: str) -> bytes:
+    """Sorts as a walk goes: what is in a folder stands together."""
+    return os.fsencode(path).replace(b"/", b"\0")
 
 
-def _parse(data: bytes, mode: str) -> Iterator[Hit]:
-    if mode == "files":
-        yield from (Hit(_path(name)) for name in data.split(b"\0")[:-1])
-    elif mode == "count":
-        yield from (Hit(_path(name), text=count.decode()) for name, count in _COUNT.findall(data))
-    else:
-        for name, number, kind, text in _ROW.findall(data):
-            yield Hit(_path(name), int(number), _line(decode_output(text)), kind == b":")
+def _by_path(row: tuple[str, str]) -> bytes:
+    return _path_key(row[0])
 
 
-def _path(name: bytes) -> Path:
-    return Path(name.decode("utf-8", "surrogateescape"))
-
-
-def _line(text: str) -> str:
-    text = plain(text.rstrip("\r\n"))
-    return text if len(text) <= COLUMNS + 50 else f"{text[:COLUMNS]} [+{len(text) - COLUMNS} characters]"
-
-
-def _deep(glob: str) -> str:
-    """The same pattern, spelt as one that speaks of folders."""
-    if not glob or "/" in glob:
-        return glob
-    return f"!**/{glob[1:]}" if glob.startswith("!") else f"**/{glob}"
-
-
-def _is_gb18030(path: Path) -> bool:
-    with path.open("rb") as file:
-        encoding = detect(file.read(1_000_000), whole=False)
-    return encoding is not None and encoding.name == "gb18030"
-
-
-def search_python(query: Query, ctx: ToolContext) -> list[Hit]:
-    """The same without ripgrep, with Python's regular expressions, line by line.
-
-    Raises:
-        ToolFault: the pattern is not a regular expression.
-    """
+def _decoded(text: bytes, name: bytes, read: dict[bytes, str | None]) -> str:
+    """A line as its file writes it; `read` keeps the encodings that were found."""
     try:
-        pattern = re.compile(query.pattern, re.IGNORECASE if query.ignore_case else 0)
-        fits = _path_filter(_deep(query.glob))
-    except (re.error, ValueError) as error:
-        raise ToolFault(f"The search failed: {error}", "bad pattern") from None
-    hits: list[Hit] = []
-    found = 0
-    for path in [query.target] if query.target.is_file() else walk(query.target, ctx):
-        if fits is not None and not fits(path):
-            continue
-        rows = _search_file(path, pattern, query)
-        hits += rows
-        found += sum(row.match for row in rows)
-        if found > query.enough:
-            break
-    return hits
-
-
-def _search_file(path: Path, pattern: re.Pattern[str], query: Query) -> list[Hit]:
-    try:
-        decoded = decode(path.read_bytes()) if path.stat().st_size <= _LARGEST else None
-    except OSError:
-        return []
-    lines = decoded[0].removesuffix("\n").split("\n") if decoded else []
-    matches = [number for number, line in enumerate(lines) if pattern.search(line.rstrip("\r"))]
-    if not matches:
-        return []
-    if query.mode != "content":
-        return [Hit(path, text=str(len(matches)) if query.mode == "count" else "")]
-    found = set(matches)
-    return [Hit(path, n + 1, _line(lines[n]), n in found) for n in _with_context(matches, len(lines), query)]
-
-
-def _with_context(matches: Sequence[int], count: int, query: Query) -> list[int]:
-    wanted = {n for match in matches for n in range(match - query.before, match + query.after + 1)}
-    return sorted(n for n in wanted if 0 <= n < count)
+        return text.decode()
+    except UnicodeDecodeError:
+        if name not in read:
+            read[name] = encoding_of(os.fsdecode(name))
+        return text.decode(read[name] or "utf-8", "replace")

@@ -1,11 +1,13 @@
-"""The files of a folder, ignore files honoured: by ripgrep where it is, else by our own walk."""
+"""The files of a folder, ignore files honoured: by ripgrep where it is, else by our own walk. The answers are equal."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -14,8 +16,9 @@ from codeagent.core.paths import FOLDER
 from codeagent.core.tools import ToolContext
 from codeagent.tools.process import capture
 
-IGNORE_FILES = (".gitignore", ".ignore")
 _Specs = tuple[tuple[str, GitIgnoreSpec], ...]
+"""(folder that it is relative to, what it says); later ones win."""
+_EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(.*?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
 
 
 def ripgrep(environ: Mapping[str, str]) -> str | None:
@@ -29,48 +32,60 @@ def own_ignore(ctx: ToolContext) -> Path:
     return ctx.roots[0] / FOLDER / "ignore"
 
 
-def rg_arguments(ctx: ToolContext) -> list[str]:
-    """Which files ripgrep looks at: hidden ones too, ignored ones and .git not, in or out of a repository."""
-    arguments = ["--no-config", "--color=never", "--no-messages", "--hidden", "--no-require-git"]
+def rg_arguments(ctx: ToolContext, *, hidden: bool) -> list[str]:
+    """Which files ripgrep looks at: ignored ones and .git not, in or out of a repository; hidden ones if asked for."""
+    arguments = ["--no-require-git", "--glob=!.git"]
+    if hidden:
+        arguments.append("--hidden")
     if own_ignore(ctx).is_file():
         arguments.append(f"--ignore-file={own_ignore(ctx)}")
     return arguments
 
 
-async def list_files(folder: Path, ctx: ToolContext, rg: str | None) -> Sequence[Path]:
-    """All files below `folder` that no ignore file names."""
+async def list_files(folder: Path, ctx: ToolContext, rg: str | None, *, hidden: bool = False) -> Sequence[str]:
+    """All files below `folder`, relative to it, that no ignore file names; blocks without `rg`."""
+    start = len(os.path.join(folder, ""))  # noqa: PTH118 (the length of a prefix)
     if rg is None:
-        return list(walk(folder, ctx))
-    argv = [rg, "--files", "--null", *rg_arguments(ctx), "--glob=!.git", "--", str(folder)]
+        return [path[start:] for path in walk(folder, ctx, hidden=hidden)]
+    argv = [
+        rg,
+        "--no-config",
+        "--no-messages",
+        "--files",
+        "--null",
+        *rg_arguments(ctx, hidden=hidden),
+        "--",
+        str(folder),
+    ]
     data, _ = await capture(argv, cwd=ctx.roots[0], environ=ctx.environ)
-    return [Path(os.fsdecode(name)) for name in data.split(b"\0") if name]
+    return [name[start:] for name in os.fsdecode(data).split("\0") if name]
 
 
-def walk(folder: Path, ctx: ToolContext) -> Iterator[Path]:
-    """The same without ripgrep, in alphabetical order."""
-    specs: _Specs = ()
-    above = [parent for parent in reversed(folder.parents) if parent.is_relative_to(ctx.roots[0])]
-    for parent in above:
-        specs += _specs(parent, IGNORE_FILES)
+def walk(folder: Path, ctx: ToolContext, *, hidden: bool = False) -> Iterator[str]:
+    """The same without ripgrep: whole paths, folder by folder in alphabetical order."""
+    specs = _global(ctx.environ, folder)
     if own_ignore(ctx).is_file():
         specs += ((str(ctx.roots[0]), _spec(own_ignore(ctx))),)
-    yield from _walk(str(folder), specs)
+    specs += _above(folder)
+    yield from _walk(str(folder), specs, hidden)
 
 
-def _walk(folder: str, specs: _Specs) -> Iterator[Path]:
-    specs += _specs(Path(folder), IGNORE_FILES)
+def _walk(folder: str, specs: _Specs, hidden: bool) -> Iterator[str]:
+    specs += _specs(Path(folder), repository=True)
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
+        if entry.name == ".git" or (entry.name.startswith(".") and not hidden):
+            continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name == ".git" or _ignored(entry.path, is_folder, specs):
+        if _ignored(entry.path, is_folder, specs):
             continue
         if is_folder:
-            yield from _walk(entry.path, specs)
+            yield from _walk(entry.path, specs, hidden)
         elif entry.is_file(follow_symlinks=False):
-            yield Path(entry.path)
+            yield entry.path
 
 
 def _ignored(path: str, is_folder: bool, specs: _Specs) -> bool:
@@ -81,8 +96,31 @@ def _ignored(path: str, is_folder: bool, specs: _Specs) -> bool:
     return False
 
 
-def _specs(folder: Path, names: Sequence[str]) -> _Specs:
+def _above(folder: Path) -> _Specs:
+    """What the folders above say: git's files up to the top of the repository, the others from everywhere."""
+    specs: _Specs = ()
+    repository = not (folder / ".git").exists()
+    for parent in folder.parents:
+        specs = _specs(parent, repository=repository) + specs
+        repository = repository and not (parent / ".git").exists()
+    return specs
+
+
+def _specs(folder: Path, *, repository: bool) -> _Specs:
+    names = (".git/info/exclude", ".gitignore", ".ignore") if repository else (".ignore",)
     return tuple((str(folder), _spec(folder / name)) for name in names if (folder / name).is_file())
+
+
+def _global(environ: Mapping[str, str], folder: Path) -> _Specs:
+    """What git ignores everywhere, for this user."""
+    home = Path(environ.get("HOME") or "/")
+    own = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
+    ignore = own / "ignore"
+    for config in (own / "config", home / ".gitconfig"):
+        with suppress(OSError, UnicodeDecodeError):
+            for found in _EXCLUDES.findall(config.read_text(encoding="utf-8")):
+                ignore = Path(re.sub(r"^~(?=/)", str(home), found))
+    return ((str(folder), _spec(ignore)),) if ignore.is_file() else ()
 
 
 def _spec(path: Path) -> GitIgnoreSpec:

@@ -14,7 +14,9 @@ from codeagent.core.tools import ToolResult
 from codeagent.history.archive import SessionArchive
 from codeagent.tools import globs
 from codeagent.tools.base import ToolFault
-from codeagent.tools.searching import Hit, Query, search_python, search_rg
+from codeagent.tools.own_search import search_python
+from codeagent.tools.queries import Query
+from codeagent.tools.searching import search_rg
 from codeagent.tools.walking import list_files, ripgrep
 from tests.tools.world import World
 
@@ -42,11 +44,16 @@ def project(world: World) -> World:
     world.file(".github/ci.yml", "main: 1\n")
     world.file(".git/config", "main\n")
     world.file("blob.bin", b"main\0main\n")
+    world.file("other/utf16.txt", "line 記憶\n".encode("utf-16"))
+    world.file("other/big5.txt", "第一行 line\n這是長期記憶的說明，請仔細閱讀以後再開始。\n".encode("big5"))
+    world.file("other/sjis.txt", "これは line\nメモリの説明です。よく読んでください。\n".encode("shift_jis"))
+    world.file("other/late.bin", b"late\n\0late\n" + b"late\n" * 30_000)
     return world
 
 
 FILES = {
     *(".code-agent-cli/ignore", ".github/ci.yml", ".gitignore", "blob.bin", "docs/a.md", "keep.log"),
+    *("other/utf16.txt", "other/big5.txt", "other/sjis.txt", "other/late.bin"),
     *("src/.gitignore", "src/app.py", "src/gbk.txt", "src/工具.py"),
 }
 
@@ -54,10 +61,12 @@ FILES = {
 @pytest.mark.parametrize("with_rg", [True, False])
 async def test_ignored_files_are_not_listed(project: World, with_rg: bool) -> None:
     rg = ripgrep(project.ctx.environ) if with_rg else None
-    files = await list_files(project.top, project.ctx, rg)
-    assert {path.relative_to(project.top).as_posix() for path in files} == FILES
-    inner = await list_files(project.top / "src", project.ctx, rg)
-    assert {path.name for path in inner} == {".gitignore", "app.py", "gbk.txt", "工具.py"}
+    assert set(await list_files(project.top, project.ctx, rg, hidden=True)) == FILES
+    assert set(await list_files(project.top, project.ctx, rg)) == {
+        name for name in FILES if not any(part.startswith(".") for part in name.split("/"))
+    }
+    inner = await list_files(project.top / "src", project.ctx, rg, hidden=True)
+    assert set(inner) == {".gitignore", "app.py", "gbk.txt", "工具.py"}
 
 
 QUERIES = {
@@ -75,6 +84,16 @@ QUERIES = {
     "Chinese, also in GB18030": Query("记忆", Path()),
     "nothing": Query("nowhere to be found", Path()),
     "look-ahead": Query("main(?= and)", Path()),
+    "hidden": Query("main", Path(), hidden=True),
+    "over several lines": Query(r"main\(\):\n\s+return", Path(), after=1),
+    "over several lines, counted": Query("\\n", Path("src"), "count"),
+    "files in several encodings": Query("期", Path(), "files"),
+    "a file in Big5": Query("記憶", Path("other")),
+    "a file in Shift-JIS": Query("メモリ", Path("other")),
+    "a file in UTF-16": Query("記", Path("other/utf16.txt")),
+    "ASCII in any encoding": Query("line", Path("other")),
+    "binary files": Query("late", Path("other")),
+    "one binary file": Query("main", Path("blob.bin"), "count"),
 }
 
 
@@ -86,11 +105,8 @@ async def test_both_ways_of_searching_find_the_same(project: World, name: str) -
     ours = search_python(query, project.ctx)
     theirs = await search_rg(query, project.ctx, rg)
 
-    def order(hit: Hit) -> tuple[str, int]:
-        return str(hit.path), hit.number
-
-    assert sorted(theirs, key=order) == sorted(ours, key=order)
-    assert (ours == []) == (name == "nothing")
+    assert theirs == ours
+    assert (ours == []) == (name in ("nothing", "binary files", "one binary file"))
 
 
 async def test_matches_come_by_file_with_line_numbers(project: World) -> None:
@@ -102,7 +118,17 @@ async def test_matches_come_by_file_with_line_numbers(project: World) -> None:
     )
     assert (await project.run("grep", pattern="main", path="docs", mode="count")).text == "docs/a.md: 2"
     assert (await project.run("grep", pattern="def", mode="files")).text == "src/app.py\nsrc/工具.py"
-    assert await project.run("grep", pattern="zzz") == ToolResult("No matches for zzz.", summary="no matches")
+    assert await project.run("grep", pattern="zzz") == ToolResult(
+        "No matches for zzz. Ignored and binary files were left out.", summary="no matches"
+    )
+    assert (await project.run("grep", pattern="main: 1")).text == (
+        "No matches for main: 1. Ignored and binary files were left out. "
+        "Hidden files match: .github/ci.yml. Name them in path or glob."
+    )
+    assert (await project.run("grep", pattern="main: 1", glob=".github/*")).text == ".github/ci.yml\n1:main: 1"
+    assert (await project.run("grep", pattern="main", path="blob.bin")).text == (
+        "blob.bin is binary; search it with shell: grep -a."
+    )
 
 
 async def test_context_groups_are_parted(world: World) -> None:
@@ -191,7 +217,7 @@ async def test_a_missing_path_names_the_nearest(project: World) -> None:
 async def test_a_name_that_looks_like_an_option(world: World) -> None:
     world.file("-v", "hit\n")
     assert (await world.run("grep", pattern="-?hit", path="-v")).text == "-v\n1:hit"
-    assert (await world.run("grep", pattern="--pre=x")).text == "No matches for --pre=x."
+    assert (await world.run("grep", pattern="--pre=x")).summary == "no matches"
 
 
 @pytest.mark.parametrize(
@@ -202,7 +228,9 @@ async def test_a_name_that_looks_like_an_option(world: World) -> None:
         ("src/*.py", ".", {"src/app.py", "src/工具.py"}),
         ("*.py", "src", {"src/app.py", "src/工具.py"}),
         ("./docs/*", ".", {"docs/a.md"}),
-        ("**/*.{md,yml}", ".", {"docs/a.md", ".github/ci.yml"}),
+        ("**/*.{md,yml}", ".", {"docs/a.md"}),
+        ("**/.github/*.yml", ".", {".github/ci.yml"}),
+        ("*.yml", ".github", {".github/ci.yml"}),
         ("src/[a-f]*", ".", {"src/app.py"}),
         ("**/工?.py", ".", {"src/工具.py"}),
         ("*", "docs", {"docs/a.md"}),
@@ -239,7 +267,9 @@ async def test_newest_first_and_200_at_most(world: World) -> None:
         summary="230 files",
         archive="c2.txt",
     )
-    assert (await world.run("glob", pattern="*.nope")).text == "No files match *.nope below .."
+    assert (await world.run("glob", pattern="*.nope")).text == (
+        "No files match *.nope below .. Ignored files were left out."
+    )
 
 
 def test_braces_stand_for_alternatives() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
-from codeagent.tools.globs import matcher, split
+from codeagent.tools.globs import matcher, names_hidden, split
 from codeagent.tools.paths import counted, missing, resolve, short, shown
 from codeagent.tools.walking import list_files, ripgrep
 
@@ -32,39 +33,61 @@ class Params(BaseModel):
 
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
-    """Find files by name, newest first, at most 200. Ignored files are left out."""
+    """Find files by name, newest first, at most 200. Ignored files are left out, and hidden ones that the pattern
+    does not name.
+    """
     folder, pattern = _target(params, ctx)
     if not folder.is_dir():
         raise ToolFault(missing(ctx, folder), "no such folder")
     try:
         fits = matcher(pattern)
     except ValueError as error:
-        raise ToolFault(f"The pattern cannot be read: {error}.", "bad pattern") from None
-    files = await list_files(folder, ctx, ripgrep(ctx.environ))
-    limit = min(params.limit, PATHS)
-    found, newest = await asyncio.to_thread(
-        _newest, [path for path in files if fits(path.relative_to(folder).as_posix())], _KEPT
-    )
+        raise ToolFault(f"The pattern {params.pattern} cannot be read: {error}.", "bad pattern") from None
+    rg = ripgrep(ctx.environ)
+    found = await _find(folder, fits, ctx, rg, hidden=names_hidden(pattern))
     if not found:
-        return ToolResult(f"No files match {params.pattern} below {shown(ctx, folder)}.", summary="no files")
-    lines, archive = [shown(ctx, path) for path in newest], None
+        hidden = await _find(folder, fits, ctx, rg, hidden=True)
+        return _nothing(params, ctx, folder, hidden)
+    return await asyncio.to_thread(_answer, found, folder, ctx, min(params.limit, PATHS))
+
+
+async def _find(
+    folder: Path, fits: Callable[[str], bool], ctx: ToolContext, rg: str | None, *, hidden: bool
+) -> list[str]:
+    """Paths relative to the folder."""
+    files = await list_files(folder, ctx, rg, hidden=hidden)
+    return await asyncio.to_thread(lambda: [path for path in files if fits(path)])
+
+
+def _nothing(params: Params, ctx: ToolContext, folder: Path, hidden: Sequence[str]) -> ToolResult:
+    text = f"No files match {params.pattern} below {shown(ctx, folder)}. Ignored files were left out."
+    if hidden:
+        text += f" {counted(len(hidden), 'hidden file')} would match, like {shown(ctx, folder / min(hidden))}: name it."
+    return ToolResult(text, summary="no files")
+
+
+def _answer(paths: Sequence[str], folder: Path, ctx: ToolContext, limit: int) -> ToolResult:
+    found, newest = _newest(paths, folder, _KEPT)
+    lines, archive = [shown(ctx, folder / path) for path in newest], None
     if partial := found > limit:
         more = ""
         if len(lines) > PATHS:
-            archive, where = await asyncio.to_thread(keep, ctx.archive, ctx.call_id, [f"{line}\n" for line in lines])
+            archive, where = keep(ctx.archive, ctx.call_id, [f"{line}\n" for line in lines])
             more = f"; {where}" if found == len(lines) else f"; of the {len(lines)} newest {where}"
         lines = [*lines[:limit], f"[{limit} newest of {found}; narrow the pattern or the path to see others{more}]"]
     return ToolResult("\n".join(lines), partial=partial, summary=counted(found, "file"), archive=archive)
 
 
-def _newest(paths: Sequence[Path], limit: int) -> tuple[int, list[Path]]:
-    dated = []
+def _newest(paths: Sequence[str], folder: Path, limit: int) -> tuple[int, list[str]]:
+    """How many there are, and the newest of them; of one date by name, so that the order is always the same."""
+    dated: list[tuple[int, str]] = []
+    top = str(folder)
     for path in paths:
         try:
-            dated.append((-path.stat().st_mtime_ns, str(path), path))
+            dated.append((-os.stat(f"{top}/{path}").st_mtime_ns, path))  # noqa: PTH116 (for each of very many)
         except OSError:
             continue
-    return len(dated), [path for _, _, path in heapq.nsmallest(limit, dated)]
+    return len(dated), [path for _, path in heapq.nsmallest(limit, dated)]
 
 
 def _target(params: Params, ctx: ToolContext) -> tuple[Path, str]:

@@ -12,11 +12,15 @@ from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
+from codeagent.tools.globs import names_hidden
+from codeagent.tools.own_search import is_binary
 from codeagent.tools.paths import missing, resolve, short, shown
-from codeagent.tools.searching import Hit, Query, search_python, search_rg
-from codeagent.tools.walking import ripgrep
+from codeagent.tools.queries import Hit, Query
+from codeagent.tools.searching import search, search_hidden
 
 MATCHES = 100
+_HIDDEN = 5
+"""Hidden files that are named where nothing else was found."""
 _FOUND = 1_000
 """So many matches are looked for in any case: what is not shown of them is archived."""
 
@@ -42,31 +46,44 @@ class Params(BaseModel):
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
     """Search file contents with ripgrep: matching lines with their numbers, file names, or counts; at most 100
-    matches or 8 kB a call. Ignored files are left out.
+    matches or 8 kB a call. Ignored, hidden and binary files are left out; name hidden ones in path or glob.
     """
-    target = resolve(ctx, params.path or ".")
+    target, glob = resolve(ctx, params.path or "."), params.glob.strip()
+    if not params.pattern:
+        raise ToolFault("pattern is empty.", "bad pattern")
     if not target.exists():
         raise ToolFault(missing(ctx, target), "missing")
-    limit = min(params.limit, MATCHES)
+    if target.is_file() and await asyncio.to_thread(is_binary, target):
+        raise ToolFault(f"{shown(ctx, target)} is binary; search it with shell: grep -a.", "binary")
     query = Query(
         params.pattern,
         target,
         params.mode,
-        params.glob.strip(),
+        glob,
         params.before,
         params.after,
         params.ignore_case,
         params.offset + _FOUND,
+        hidden=names_hidden(glob),
     )
-    rg = ripgrep(ctx.environ)
-    hits = await (search_rg(query, ctx, rg) if rg else asyncio.to_thread(search_python, query, ctx))
-    return _answer(hits, params, ctx, limit)
+    hits = await search(query, ctx)
+    if not hits:
+        return await _nothing(query, ctx)
+    return _answer(hits, params, ctx, min(params.limit, MATCHES))
+
+
+async def _nothing(query: Query, ctx: ToolContext) -> ToolResult:
+    """Says so, and where there would be something that was left out."""
+    text = f"No matches for {query.pattern}."
+    if query.target.is_dir():
+        text += " Ignored and binary files were left out."
+        if found := [] if query.hidden else await search_hidden(query, ctx, _HIDDEN):
+            text += f" Hidden files match: {', '.join(shown(ctx, path) for path in found)}. Name them in path or glob."
+    return ToolResult(text, summary="no matches")
 
 
 def _answer(hits: Sequence[Hit], params: Params, ctx: ToolContext, limit: int) -> ToolResult:
     matches = sum(hit.match for hit in hits)
-    if not matches:
-        return ToolResult(f"No matches for {params.pattern}.", summary="no matches")
     if params.offset >= matches:
         raise ToolFault(f"There are only {matches} matches; offset {params.offset} is behind them.", "behind the end")
     # Behind what was looked for the last one may be torn.

@@ -22,7 +22,7 @@ from codeagent.text.terms import Words
 _SECONDS = 20.0
 _BEHIND = 5.0
 """So long at most the index is worked on behind a turn."""
-_COMPARED = 24
+_COMPARED = 12
 """Of what words find the best so many are ranked by meaning as well, where that can be told."""
 
 

@@ -11,6 +11,7 @@ from codeagent.core.ports import Embedder
 from codeagent.memory.hybrid import FAILURES, LONGEST, PATIENCE
 from codeagent.memory.vectors import cosine, relative, unit
 
+_BATCH = 6
 _REMEMBERED = 500
 """Passages whose vectors are kept, of some kilobytes each."""
 
@@ -42,6 +43,8 @@ class Nearness:
         return near
 
     async def _embed(self, texts: list[str]) -> None:
-        if texts:
-            vectors = await self._embedder.embed([text[:LONGEST] for text in texts], "passage")
-            self._vectors.update((text, unit(vector)) for text, vector in zip(texts, vectors, strict=True))
+        """In small parts: what is done when the patience ends serves the next search."""
+        for start in range(0, len(texts), _BATCH):
+            part = texts[start : start + _BATCH]
+            vectors = await self._embedder.embed([text[:LONGEST] for text in part], "passage")
+            self._vectors.update((text, unit(vector)) for text, vector in zip(part, vectors, strict=True))

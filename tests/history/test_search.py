@@ -154,7 +154,7 @@ async def test_meaning_ranks_what_words_have_found(tmp_path: Path, past: Look) -
         say(history, f"port {number}")
     look.near, asked[:] = near, []
     assert len((await look.search("port", limit=100)).hits) == 63
-    assert [len(passages) for _, passages in asked] == [24]
+    assert [len(passages) for _, passages in asked] == [12]
 
 
 async def test_a_session_is_found_while_it_is_written(tmp_path: Path, past: Look) -> None:

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from codeagent.agent.calls import CallRunner
-from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.agent.repeats import LoopGuard
 from codeagent.agent.session import Session
+from codeagent.agent.watch import RepeatWatch
 from codeagent.core.entries import Prompt, PromptReason
 from codeagent.core.events import Notice
 from codeagent.core.messages import ToolCall
@@ -138,29 +138,25 @@ class Assembly:
             self._notices.extend(memory.notices())
             return text
 
-        guard = HistoryGuard(
-            history,
-            memory,
-            meter,
-            model.budget,
-            prompt,
-            retry_after=self._settings.compaction.retry_after,
-            hard=self._settings.compaction.mode == "ladder",
-        )
+        rules = self._settings.compaction
+        hard = rules.mode == "ladder"
+        guard = HistoryGuard(history, memory, meter, model.budget, prompt, retry_after=rules.retry_after, hard=hard)
         limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
         keeper = make_task_keeper(
             self._options, self._project, self._settings, memory.task, history, meter, bench.toolbox, self._notices
         )
         loops = LoopGuard(self._ui, history, bench.toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",))
+        watch = RepeatWatch(history, str(self._project.cwd))
+        history.observers = (*history.observers, watch)
 
         async def after(call: ToolCall, result: ToolResult) -> list[str]:
-            return [*await keeper.after(call, result), *await loops.after(call, result)]
+            texts = [await one.after(call, result) for one in (keeper, loops, watch)]
+            return [text for told in texts for text in told]
 
         calls = CallRunner(bench.toolbox, history, context, preface, after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
-        return Session(
-            agent, memory, bench.permissions, meter, prompt, bench.jobs, bench.past, bench.todos, refresh=reason
-        )
+        beside = (bench.jobs, bench.past, bench.todos, watch)
+        return Session(agent, memory, bench.permissions, meter, prompt, *beside, refresh=reason)
 
     def _context(self, memory: MemoryManager, bench: Workbench, model: Model, said: str) -> ToolContext:
         """The world as tools are handed it, `said` being the newest message."""

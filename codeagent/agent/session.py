@@ -10,6 +10,7 @@ from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.agent.planning import plan_head
 from codeagent.agent.shell import run_typed
+from codeagent.agent.watch import RepeatWatch
 from codeagent.core.entries import Compaction, Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, ToolFinished
@@ -56,6 +57,7 @@ class Session:
         jobs: Jobs,
         past: SessionPast,
         todos: Todos,
+        watch: RepeatWatch,
         *,
         refresh: PromptReason | None,
     ) -> None:
@@ -67,6 +69,7 @@ class Session:
         self.jobs = jobs
         self.past = past
         self._todos = todos
+        self.watch = watch
         self._build_prompt = build_prompt
         self._refresh = refresh
         self._typed: list[str] = []

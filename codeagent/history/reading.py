@@ -6,15 +6,18 @@ import os
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
-from codeagent.core.errors import StoreError
-from codeagent.core.messages import PLAIN, WireShape
+from codeagent.core.errors import SessionTooNew, StoreError
+from codeagent.core.messages import PLAIN, AssistantMessage, ToolCall, WireShape
 from codeagent.core.ports import Estimate
 from codeagent.core.tokens import estimate_classes
+from codeagent.history import records
 from codeagent.history.replay import Replay, replay
 
 _BLOCK = 1 << 16
+Step = ToolCall | Literal["compaction", "clear"]
+"""What `read_calls` tells."""
 
 
 def read_state(
@@ -49,6 +52,34 @@ def read_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         if data.endswith(b"\n"):
             yield offset, data
         offset += len(data)
+
+
+def read_calls(path: Path, end: int) -> Iterator[Step]:
+    """The tool calls of a session up to the byte `end` of its file, in order, and what parts them. None of a file that
+    cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            for offset, data in read_lines(file):
+                if offset >= end:
+                    return
+                try:
+                    yield from _calls(data)
+                except (*records.UNREADABLE, SessionTooNew):
+                    continue
+    except OSError:
+        return
+
+
+def _calls(data: bytes) -> Iterator[Step]:
+    kind = records.head_of(data).type
+    if kind == "compaction":
+        yield "compaction"
+    elif kind == "prompt" and records.parse(data).get("reason") == "clear":
+        yield "clear"
+    elif kind == "message" and b'"tool_calls":[' in data:
+        message = records.read_entry(records.parse(data), lambda message: b"", len).message
+        yield from message.calls if isinstance(message, AssistantMessage) else ()
 
 
 def end_of_lines(descriptor: int, size: int) -> int:

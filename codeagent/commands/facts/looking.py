@@ -13,6 +13,7 @@ from codeagent.core.ui import Table
 from codeagent.memory.entry import Fact
 from codeagent.memory.injected import TASK
 from codeagent.memory.injected import injected as in_context
+from codeagent.memory.repeats import Repeats
 
 PAGE = 40
 
@@ -99,6 +100,7 @@ async def stats(typed: str, context: CommandContext) -> None:
         ("task memory", f"{estimate_tokens(memory.task.load()):,} tokens, {memory.task.folder}"),
         ("instructions", _share(len(files), "file", sum(tokens for _, tokens in files), budget.static)),
         *(("", f"{name}: {tokens:,} tokens") for name, tokens in files),
+        ("repeated", _repeated(await context.session.watch.repeats())),
     )
     context.ui.show(Table(("memory", ""), rows))
 
@@ -108,6 +110,13 @@ async def reload(typed: str, context: CommandContext) -> None:
     files = [name for name, _ in context.session.memory.instructions()]
     told = {"files": ", ".join(files) or "no CODEAGENT.md", "count": len(context.session.memory.facts())}
     context.ui.show(Notice("The next message reads anew: task memory, {files}, and {count} facts.", told))
+
+
+def _repeated(repeats: Repeats) -> str:
+    """Reads and commands done again: many more of them after a compaction say that it lost too much."""
+    before, after = repeats.before, repeats.after
+    told = f"{before.repeats:,} of {before.deeds:,} reads and commands"
+    return f"{told} before the first compaction, {after.repeats:,} of {after.deeds:,} since" if after.deeds else told
 
 
 def _share(count: int, what: str, tokens: int, budget: int) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from codeagent.agent.calls import CallRunner
+from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model

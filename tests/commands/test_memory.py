@@ -207,9 +207,22 @@ async def test_stats_count_and_tell_the_budgets(sit: Sit, tmp_path: Path) -> Non
         ("task memory", f"0 tokens, {table.session.memory.task.folder}"),
         ("instructions", shown.rows[6][1]),
         ("", shown.rows[7][1]),
+        ("repeated", "0 of 0 reads and commands"),
     )
     assert shown.rows[6][1].startswith("1 file, ")
     assert shown.rows[7][1].startswith("CODEAGENT.md: ")
+
+
+async def test_stats_tell_what_was_done_again(sit: Sit, tmp_path: Path) -> None:
+    (tmp_path / "项目" / "a.py").write_text("x = 1\n" * 90, encoding="utf-8")
+    look = call("read_file", path="a.py")
+    table = await sit(look, say("One."), summary("Short."), look, look, say("Two."))
+    await table.type("one")
+    await table.type("/compact")
+    await table.type("two")
+    (shown,) = await table.shown("/memory stats")
+    assert isinstance(shown, Table)
+    assert shown.rows[-1] == ("repeated", "0 of 1 reads and commands before the first compaction, 2 of 2 since")
 
 
 async def test_reload_reads_instructions_anew(sit: Sit, tmp_path: Path) -> None:

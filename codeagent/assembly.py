@@ -105,7 +105,8 @@ class Assembly:
         """Tools and permissions for a session that begins or goes on."""
         archive = SessionArchive(history.path)
         permissions = self._permissions(archive)
-        jobs = JobTable(timeout=self._settings.shell.timeout)
+        shell = self._settings.shell
+        jobs = JobTable(timeout=shell.timeout, kills=shell.past_timeout == "kill", logs=archive.folder)
         web = make_web(self._settings.web, self._options.environ)
         toolbox = Toolbox(offered(builtin_tools(), web), permissions)
         return Workbench(

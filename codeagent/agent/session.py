@@ -162,6 +162,10 @@ class Session:
         """Stop the running turn; its last event says so."""
         self.agent.interrupt.now()
 
+    def to_background(self) -> bool:
+        """Wait no longer for the command that runs; it goes on in the background. False when none runs."""
+        return self.jobs.release()
+
     def steer(self, text: str) -> None:
         """Put a message into the running turn at its next safe place."""
         self.agent.steering.push(text)

@@ -18,6 +18,21 @@ class Job(Protocol):
         ...
 
     @property
+    def seconds(self) -> float:
+        """How long the command ran, or has been running."""
+        ...
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the shell stood when it ended; None when it did not come to say so."""
+        ...
+
+    @property
+    def let_go(self) -> bool:
+        """The person does not want it to be waited for."""
+        ...
+
+    @property
     def size(self) -> int:
         """Bytes that it printed so far."""
         ...
@@ -28,7 +43,7 @@ class Job(Protocol):
         ...
 
     async def wait(self, seconds: float) -> bool:
-        """Whether the command ended within `seconds`."""
+        """Whether the command ended within `seconds`; comes back early when it is let go."""
         ...
 
     def output(self) -> str:
@@ -53,11 +68,19 @@ class Job(Protocol):
 
 
 class Jobs(Protocol):
-    """Running child processes; all of them die with the session."""
+    """Running child processes; they die with the session, but for those that the person lets outlive it."""
+
+    folder: Path | None
+    """Where the next command runs; None for the working folder."""
 
     @property
     def timeout(self) -> float:
         """Seconds that a command may take before it moves to the background."""
+        ...
+
+    @property
+    def kills(self) -> bool:
+        """A command that takes longer is ended instead."""
         ...
 
     def start(
@@ -77,6 +100,14 @@ class Jobs(Protocol):
     def find(self, id: str) -> Job | None: ...
     def kept(self) -> Sequence[tuple[str, Job]]:
         """The background jobs by id, oldest first."""
+        ...
+
+    def release(self) -> bool:
+        """Wait no longer for the commands that are waited for: they go on in the background. False: there is none."""
+        ...
+
+    def outlive(self, id: str) -> Path | None:
+        """Let a background job go on when the session ends; the file that then takes what it prints."""
         ...
 
     async def aclose(self) -> None: ...

@@ -18,7 +18,24 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _ASSIGNED = re.compile(r"\A(?:\w+=\S*\s+)+")
 
 _LOOKING = {
-    *("basename", "cat", "cmp", "cut", "df", "diff", "dirname", "du", "echo", "false", "head", "id", "ls", "nl", "pwd"),
+    *(
+        "basename",
+        "cat",
+        "cd",
+        "cmp",
+        "cut",
+        "df",
+        "diff",
+        "dirname",
+        "du",
+        "echo",
+        "false",
+        "head",
+        "id",
+        "ls",
+        "nl",
+        "pwd",
+    ),
     *("readlink", "realpath", "stat", "tail", "tr", "true", "uname", "wc", "which", "whoami"),
 }
 _GIT_LOOKING = {

@@ -68,6 +68,8 @@ class CompactionSettings(_Table):
 class ShellSettings(_Table):
     timeout: PositiveFloat = 120.0
     """Seconds after which a command goes on in the background."""
+    past_timeout: Literal["background", "kill"] = "background"
+    """What becomes of a command that takes longer."""
 
 
 class WebSettings(_Table):

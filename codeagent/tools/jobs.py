@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import contextlib
+import copy
 import itertools
 import os
-import shutil
+import secrets
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from codeagent.core.display import plain
 from codeagent.core.jobs import Job
+from codeagent.core.private import make_private
 from codeagent.tools.encodings import decode_output
 from codeagent.tools.process import GRACE, Child, survivors
+from codeagent.tools.shells import Shell
 from codeagent.tools.spool import Spool
 
 _LINGER = 0.05
@@ -27,26 +31,48 @@ _PIECE = 4_000
 _KEPT = 20
 """Ended background jobs that are remembered."""
 
+Clock = Callable[[], float]
+"""Seconds since some moment."""
+
 
 class ShellJob:
     """Implements `jobs.Job`."""
 
     def __init__(
         self,
-        argv: Sequence[str],
+        command: str,
         *,
         cwd: Path,
         environ: Mapping[str, str],
         progress: Callable[[str], None] | None,
+        mark: str,
+        clock: Clock,
     ) -> None:
-        self._command = argv[-1]
+        self._command = command
         self._loop = asyncio.get_running_loop()
         self._spool = Spool()
         self._progress = progress
         self._reported = self._read = 0
         self._timer: asyncio.TimerHandle | None = None
         self._done: asyncio.Future[int] = self._loop.create_future()
-        self.child = Child(argv, cwd=cwd, environ=environ, output=self._take)
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._clock = clock
+        self._began, self._seconds = clock(), 0.0
+        self.let_go = False
+        self.folder: Path | None = None
+        self._shell = Shell(command, environ)
+        try:
+            self.child = Child(
+                self._shell.argv,
+                cwd=cwd,
+                environ=environ,
+                output=self._take,
+                mark=mark,
+                inherited=self._shell.inherited,
+            )
+        except BaseException:
+            self._shell.close()
+            raise
         self.child.exited.add_done_callback(self._settle)
         self.child.drained.add_done_callback(self._settle)
 
@@ -59,6 +85,10 @@ class ShellJob:
         return self._done.result() if self._done.done() else None
 
     @property
+    def seconds(self) -> float:
+        return self._seconds if self._done.done() else self._clock() - self._began
+
+    @property
     def size(self) -> int:
         return self._spool.total
 
@@ -67,8 +97,21 @@ class ShellJob:
         return self._done.done() and (not self.child.drained.done() or self.child.alive())
 
     async def wait(self, seconds: float) -> bool:
-        await asyncio.wait([self._done], timeout=seconds)
+        released = self._loop.create_future()
+        self._waiting.add(released)
+        try:
+            await asyncio.wait([self._done, released], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._waiting.discard(released)
         return self._done.done()
+
+    def release(self) -> bool:
+        """Let whoever waits go on; False when nobody waits."""
+        waiting = [released for released in self._waiting if not released.done()]
+        for released in waiting:
+            self.let_go = True
+            released.set_result(None)
+        return bool(waiting)
 
     def output(self) -> str:
         return plain(decode_output(self._spool.since()))
@@ -102,6 +145,13 @@ class ShellJob:
         if self._timer is not None:
             self._timer.cancel()
 
+    def hand_over(self, path: Path) -> None:
+        """From now on what it prints goes to `path`, behind all that it printed so far. Raises OSError."""
+        with path.open("wb") as file:
+            file.writelines(self._spool.pieces())
+            file.flush()
+            self.child.hand_over(["cat"], file)
+
     def _settle(self, _: object) -> None:
         """The command is over when it has exited and its output has ended, or a moment later where others hold it."""
         if not self.child.exited.done() or self._done.done():
@@ -114,6 +164,8 @@ class ShellJob:
     def _finish(self) -> None:
         if not self._done.done():
             self.mute()
+            self._seconds = self._clock() - self._began
+            self.folder = self._shell.close()
             self._done.set_result(self.child.exited.result())
 
     def _take(self, data: bytes) -> None:
@@ -142,22 +194,41 @@ def _complete(data: bytes) -> int:
 class JobTable:
     """Implements `jobs.Jobs`. `timeout` is in seconds."""
 
-    def __init__(self, *, timeout: float = 120.0) -> None:
+    def __init__(
+        self, *, timeout: float = 120.0, kills: bool = False, logs: Path | None = None, clock: Clock = time.monotonic
+    ) -> None:
+        """`kills`: past the time limit a command is ended; `logs` is the folder for what outlives the session."""
+        self.folder: Path | None = None
         self._timeout = timeout
+        self._kills = kills
+        self._logs = logs
+        self._clock = clock
         self._kept: dict[str, Job] = {}
         self._running: set[ShellJob] = set()
+        self._outliving: dict[Path, ShellJob] = {}
         self._sessions: set[int] = set()
-        self._numbers = itertools.count(1)
+        self._mark = secrets.token_hex(8)
+        self._started, self._numbers = itertools.count(1), itertools.count(1)
+
+    def beside(self) -> JobTable:
+        """The same jobs as somebody sees them who stands in a folder of their own."""
+        other = copy.copy(self)
+        other.folder = None
+        return other
 
     @property
     def timeout(self) -> float:
         return self._timeout
 
+    @property
+    def kills(self) -> bool:
+        return self._kills
+
     def start(
         self, command: str, *, cwd: Path, environ: Mapping[str, str], progress: Callable[[str], None] | None = None
     ) -> ShellJob:
-        shell = shutil.which("bash", path=environ.get("PATH")) or "/bin/sh"
-        job = ShellJob([shell, "-c", command], cwd=cwd, environ=environ, progress=progress)
+        mark = f"{self._mark}.{next(self._started)}."
+        job = ShellJob(command, cwd=cwd, environ=environ, progress=progress, mark=mark, clock=self._clock)
         self._sessions.add(job.child.session)
         self._running.add(job)
         job.child.drained.add_done_callback(lambda _: self._running.discard(job))
@@ -181,24 +252,50 @@ class JobTable:
     def kept(self) -> Sequence[tuple[str, Job]]:
         return tuple(self._kept.items())
 
+    def release(self) -> bool:
+        released = [job.release() for job in tuple(self._running)]
+        return any(released)
+
+    def outlive(self, id: str) -> Path | None:
+        kept = self._kept.get(id)
+        job = next((running for running in self._running if running is kept), None)
+        if job is None or self._logs is None:
+            return None
+        log = self._logs / f"{id}.log"
+        self._outliving[log] = job
+        return log
+
     async def aclose(self) -> None:
-        """End every process that any command left behind."""
+        """End every process that any command left behind, but for those that may outlive the session."""
+        spared = self._part()
         try:
-            if await asyncio.to_thread(_signal, self._sessions, signal.SIGTERM):
+            if await asyncio.to_thread(_signal, self._sessions, self._mark, spared, signal.SIGTERM):
                 drained = [job.child.drained for job in self._running]
                 await (asyncio.wait(drained, timeout=GRACE) if drained else asyncio.sleep(GRACE))
         finally:
-            _signal(self._sessions, signal.SIGKILL)
+            _signal(self._sessions, self._mark, spared, signal.SIGKILL)
             for job in tuple(self._running):
                 job.mute()
                 job.child.close()
             self._sessions.clear()
 
+    def _part(self) -> list[ShellJob]:
+        """Let go of what may outlive the session. What nobody could listen to any more ends, too."""
+        spared = []
+        for log, job in self._outliving.items():
+            with suppress(OSError):
+                make_private(log.parent)
+                job.hand_over(log)
+                spared.append(job)
+        return spared
 
-def _signal(sessions: set[int], number: int) -> bool:
+
+def _signal(sessions: set[int], mark: str, spared: Sequence[ShellJob], number: int) -> bool:
     """Whether there was anyone to signal."""
-    found = survivors(sessions)
+    found = set(survivors(sessions, mark))
+    for job in spared:  # looked at later: what they start meanwhile is not found, or spared
+        found.difference_update(job.child.processes())
     for pid in found:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
     return bool(found)

@@ -9,10 +9,12 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _CHUNK = 256 * 1024
 _PROC = Path("/proc")
+MARK = "_CODEAGENT_COMMAND"
+"""The variable by which what a command started is known, also where it went to a session of its own."""
 GRACE = 0.5
 """Seconds between the polite and the final signal."""
 
@@ -27,9 +29,20 @@ class Child:
     """
 
     def __init__(
-        self, argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], output: Callable[[bytes], None]
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        output: Callable[[bytes], None],
+        mark: str = "",
+        inherited: Sequence[int] = (),
     ) -> None:
+        """`mark` is a word that no other program has; `inherited` are open files that it gets under their numbers."""
         self._loop = asyncio.get_running_loop()
+        self._mark = mark
+        if mark:
+            environ = {**environ, MARK: f"{environ.get(MARK, '')} {mark}".strip()}
         self._output = output
         self._reader, writer = os.pipe()
         try:
@@ -42,6 +55,7 @@ class Child:
                 stdout=writer,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=tuple(inherited),
             )
         except BaseException:
             os.close(self._reader)
@@ -89,6 +103,13 @@ class Child:
         else:
             self.close()
 
+    def hand_over(self, argv: Sequence[str], file: IO[bytes]) -> None:
+        """Stop listening; a program of its own goes on, and writes to `file`. Raises OSError."""
+        if not self.drained.done():
+            os.set_blocking(self._reader, True)
+            subprocess.Popen(argv, stdin=self._reader, stdout=file, stderr=subprocess.DEVNULL, start_new_session=True)
+            self.close()
+
     def close(self) -> None:
         """Stop listening to what is printed."""
         if not self.drained.done():
@@ -107,12 +128,16 @@ class Child:
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.session, number)
-        for pid in survivors([self.session]):
+        for pid in self.processes():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
+    def processes(self) -> list[int]:
+        """Ids of all that the program started and that lives."""
+        return survivors([self.session], self._mark)
+
     async def stop(self) -> None:
-        """End the whole session of processes: politely first, for good after half a second."""
+        """End the program and all it started: politely first, for good after half a second."""
         try:
             self.signal(signal.SIGTERM)
             both: list[asyncio.Future[Any]] = [self.exited, self.drained]
@@ -124,24 +149,37 @@ class Child:
         self.close()
 
 
-def survivors(sessions: Iterable[int]) -> list[int]:
+def survivors(sessions: Iterable[int], mark: str = "") -> list[int]:
     """Living processes of sessions whose leader we started: by the process table, else (no /proc) by their groups.
+    With a `mark` those too that carry it in their environment: they left the session.
 
     The number of a session cannot be given to a new process while a member lives. Where a process leads the session
     that is no child of ours, the number has been used again, and its processes are none of our business.
     """
     wanted = set(sessions)
-    if not wanted:
+    if not wanted and not mark:
         return []
     if not _PROC.joinpath("self", "stat").exists():
         return [-group for group in wanted if _group_lives(group)]
-    found = [
+    living = [
         (int(entry.name), *row)
         for entry in os.scandir(_PROC)
-        if entry.name.isdigit() and (row := _stat(entry.name)) is not None and row[1] in wanted
+        if entry.name.isdigit() and (row := _stat(entry.name)) is not None
     ]
+    found = [row for row in living if row[2] in wanted]
     reused = {session for pid, parent, session in found if pid == session and parent != os.getpid()}
-    return [pid for pid, _, session in found if session not in reused]
+    inside = [pid for pid, _, session in found if session not in reused]
+    if not mark:
+        return inside
+    return inside + [pid for pid, _, session in living if session not in wanted and _carries(pid, mark.encode())]
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 (read for every process there is)
+            return mark in file.read()
+    except OSError:
+        return False
 
 
 def _stat(pid: str) -> tuple[int, int] | None:

@@ -27,6 +27,7 @@ KEYS = (
     ("Ctrl-R", "search earlier input"),
     ("Tab", "complete /commands and @files"),
     ("Shift-Tab", "next permission mode"),
+    ("Ctrl-B", "let the running command go on in the background; /tasks looks after it"),
     ("Ctrl-O", "the whole of the last tool output"),
     ("Ctrl-T", "fold the todo list, unfold it"),
     ("Ctrl-G, Ctrl-X Ctrl-E", "write in your editor"),
@@ -46,6 +47,7 @@ class Actions(Protocol):
     def interrupt(self) -> None: ...
     def expand(self) -> None: ...
     def fold_todos(self) -> None: ...
+    def to_background(self) -> None: ...
     def cycle_mode(self) -> None: ...
     def show_keys(self) -> None: ...
     def edit_draft(self) -> None: ...
@@ -115,6 +117,10 @@ def _bind_everywhere(screen: Screen, actions: Actions, hint: Hint) -> None:
     @on("c-t")
     def _(event: KeyPressEvent) -> None:
         actions.fold_todos()
+
+    @on("c-b", filter=Condition(lambda: actions.busy))
+    def _(event: KeyPressEvent) -> None:
+        actions.to_background()
 
     @on("s-tab")
     def _(event: KeyPressEvent) -> None:

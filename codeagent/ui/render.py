@@ -96,9 +96,9 @@ def tool_line(mark: Span, title: str, told: str, cells: int) -> Row:
 
 
 def _failure(result: ToolResult) -> list[str]:
-    """Our tools say at first what failed; programs, whose output ends in "[exit 1]", say it at the end."""
+    """Our tools say at first what failed; programs, whose output ends in "[exit 1 …]", say it at the end."""
     lines = [line.rstrip() for line in plain(result.text).split("\n") if line.strip()]
-    if lines and lines[-1] == f"[{plain(result.summary)}]":
+    if lines and lines[-1].startswith(f"[{plain(result.summary)}"):
         return lines[:-1][-LAST_WORDS:]
     return [line.strip() for line in lines[:1]]
 

@@ -186,6 +186,10 @@ class Repl:
         if self._talk is not None:
             self._talk.fold_todos()
 
+    def to_background(self) -> None:
+        if self._talk is not None:
+            self._talk.to_background()
+
     def cycle_mode(self) -> None:
         if self._talk is not None:
             self._talk.cycle_mode()

@@ -12,7 +12,7 @@ from codeagent.commands.dispatch import dispatch, is_command
 from codeagent.core.display import visible
 from codeagent.core.entries import Entry
 from codeagent.core.errors import CodeAgentError
-from codeagent.core.events import Compacted, Event, Replied, ToolFinished
+from codeagent.core.events import Compacted, Event, Notice, Replied, ToolFinished
 from codeagent.core.messages import INTERRUPTED, AssistantMessage, ToolMessage, UserMessage
 from codeagent.core.ui import UI
 from codeagent.ui.look import Look
@@ -164,6 +164,12 @@ class Talk:
             self._view.stopping()
         self.session.interrupt()
         self._surface.changed()
+
+    def to_background(self) -> None:
+        if not self.session.to_background():
+            self._surface.write(
+                shown_rows(Notice("No command is running that could go to the background."), self._surface.cells)
+            )
 
     def expand(self) -> None:
         """The newest tool output, whole."""

@@ -43,12 +43,16 @@ from codeagent.ui.surface import Surface
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WORTH_TELLING = 0.5
 """Seconds of thinking below which nothing is said of it."""
-TAIL = 600
-"""Characters of a running tool's output that are kept to show its last line."""
+TAIL = 1_000
+"""Characters of a running tool's output that are kept to show its end."""
+TAIL_ROWS = 5
+"""Rows of that for all that runs together."""
+SHELL = "shell"
 
 
 @dataclass(slots=True)
 class _Running:
+    tool: str
     title: str
     since: float
     tail: str = ""
@@ -89,16 +93,19 @@ class TurnView:
     def live(self, cells: int, *, asking: bool = False) -> list[Row]:
         """Rows for what goes on; while the person is asked something, it is the person one waits for."""
         now = self._clock()
-        tail = self._paper.peek(self._splitter.tail, cells)
-        rows = [*tail, []] if tail else []
+        answer = self._paper.peek(self._splitter.tail, cells)
+        rows = [*answer, []] if answer else []
         if asking:
             return rows[:-1]
         frame = SPINNER[int(now * 10) % len(SPINNER)]
         for call in self._running.values():
             rows.append(tool_line(("class:busy", f"{frame} "), call.title, seconds(now - call.since), cells))
-            if last := _last_line(call.tail):
-                rows.append([("class:dim", f"  {fit(last, cells - 2)}")])
-        told = f"{self._told(now)} · {seconds(now - self._since)} · Esc to interrupt"
+            tail = _last_lines(call.tail, max(TAIL_ROWS // len(self._running), 1))
+            rows += [[("class:dim", f"  {fit(line, cells - 2)}")] for line in tail]
+        keys = "Esc to interrupt"
+        if any(call.tool == SHELL for call in self._running.values()):
+            keys += " · Ctrl-B to background"
+        told = f"{self._told(now)} · {seconds(now - self._since)} · {keys}"
         mark = " " if self._running else frame
         return [*rows, [("class:busy", f"{mark} "), ("class:dim", fit(told, cells - 2))]]
 
@@ -163,7 +170,7 @@ class TurnView:
     @_take.register
     def _(self, event: ToolStarted) -> None:
         self._settle()
-        self._running[event.call.id] = _Running(event.title, self._clock())
+        self._running[event.call.id] = _Running(event.call.name, event.title, self._clock())
 
     @_take.register
     def _(self, event: ToolProgress) -> None:
@@ -234,7 +241,7 @@ class TurnView:
         self._surface.write(rows, group)
 
 
-def _last_line(tail: str) -> str:
-    """The newest line with something on it; a carriage return begins it anew, as on a terminal."""
-    lines = [line.strip() for line in tail.replace("\r", "\n").split("\n") if line.strip()]
-    return plain(lines[-1]) if lines else ""
+def _last_lines(tail: str, most: int) -> list[str]:
+    """The newest lines with something on them; a carriage return begins one anew, as on a terminal."""
+    lines = [line.rstrip("\r").rsplit("\r", 1)[-1].rstrip() for line in tail.split("\n")]
+    return [plain(line) for line in lines if line.strip()][-most:]

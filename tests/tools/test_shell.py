@@ -280,3 +280,165 @@ async def test_a_title_tells_the_whole_truth(world: World, command: str, title: 
 async def test_a_title_cannot_move_the_cursor(world: World) -> None:
     call = ToolCall("c", "shell", json.dumps({"command": "printf '\x1b]0;x\x07\u202e'"}))
     assert re.search("[\x00-\x1f\u202e]", world.toolbox.title(call)) is None
+
+
+# ---- the folder stays ------------------------------------------------------------------------------------------------
+
+
+async def test_the_folder_one_changes_to_stays_for_the_next_command(world: World) -> None:
+    world.file("子/深 x/f", "")
+    moved = await world.run("shell", command="cd '子/深 x' && ls")
+    assert moved.text == "f\n[exit 0; the next command runs in 子/深 x]"
+    assert (await world.run("shell", command="ls; cd ../..")).text == "f\n[exit 0]"
+    assert (await world.run("shell", command="ls")).text == "子\n[exit 0]"
+
+
+@pytest.mark.parametrize("command", ["(cd 子)", "bash -c 'cd 子'", "cd 子 | cat", "cd 子 &", "cd 子; exec true"])
+async def test_a_folder_changed_to_by_others_does_not_stay(world: World, command: str) -> None:
+    world.file("子/f", "")
+    await world.run("shell", command=command)
+    assert (await world.run("shell", command="ls")).text == "子\n[exit 0]"
+
+
+@pytest.mark.parametrize("command", ["cd 子; exit 3", "cd 子\nfalse", "cd 子; kill $$", "set -e; cd 子; false; cd .."])
+async def test_it_stays_however_the_command_ends(world: World, command: str) -> None:
+    world.file("子/f", "")
+    await world.run("shell", command=command)
+    assert (await world.run("shell", command="ls")).text == "f\n[exit 0; the next command runs in 子]"
+
+
+async def test_a_folder_outside_the_project_does_not_stay(world: World) -> None:
+    outside = world.top.parent
+    result = await world.run("shell", command="cd ..; cd .")
+    assert result.text == (
+        f"(no output)\n[exit 0; {outside} is outside the project: the next command does not run there]"
+    )
+    assert (await world.run("shell", command="pwd")).text == f"{world.top}\n[exit 0]"
+
+
+async def test_a_folder_that_is_gone_is_left(world: World) -> None:
+    world.file("子/f", "")
+    await world.run("shell", command="cd 子")
+    await world.run("shell", command="rm -r ../子")
+    assert (await world.run("shell", command="pwd")).text == f"{world.top}\n[exit 0]"
+
+
+async def test_a_folder_named_for_one_command_holds_for_that_one(world: World) -> None:
+    world.file("子/f", "")
+    assert (await world.run("shell", command="ls", cwd="子")).text == "f\n[exit 0]"
+    assert (await world.run("shell", command="ls")).text == "子\n[exit 0]"
+
+
+async def test_who_stands_beside_has_a_folder_of_their_own(world: World) -> None:
+    world.file("子/f", "")
+    beside = world.jobs.beside()
+    await world.run("shell", command="cd 子")
+    assert (world.jobs.folder, beside.folder) == (world.top / "子", None)
+    await world.run("shell", command="sleep 300", background=True)
+    assert [id for id, _ in beside.kept()] == ["job1"]
+
+
+async def test_messages_of_the_shell_name_the_lines_of_the_command(world: World) -> None:
+    result = await world.run("shell", command="true\nnonesuch\necho $# $1")
+    assert result.text == "bash: line 2: nonesuch: command not found\n0\n[exit 0]"
+
+
+# ---- nobody to ask, time, the background -----------------------------------------------------------------------------
+
+
+async def test_programs_neither_ask_nor_page_nor_edit(world: World) -> None:
+    result = await world.run("shell", command='echo "$TERM $GIT_TERMINAL_PROMPT $PAGER $GIT_EDITOR $EDITOR"')
+    assert result.text == "dumb 0 cat true true\n[exit 0]"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0.4, "exit 0"), (1.26, "exit 0 after 1.3 s"), (9.9, "exit 0 after 9.9 s"), (75.2, "exit 0 after 75 s")],
+)
+async def test_the_time_is_told_where_it_is_worth_a_word(tmp_path: Path, seconds: float, told: str) -> None:
+    ticks = iter([0.0, *[seconds] * 9])
+    world = make_world(tmp_path, clock=lambda: next(ticks))
+    assert await world.run("shell", command="true") == ToolResult(f"(no output)\n[{told}]", summary="exit 0")
+    await world.jobs.aclose()
+
+
+async def test_past_its_time_it_is_killed_where_that_is_wanted(tmp_path: Path, nap: str) -> None:
+    world = make_world(tmp_path, timeout=0.5, kills=True)
+    result = await world.run("shell", command=f"echo begun; sleep {nap}; true")
+    assert result == ToolResult(
+        "begun\n[killed: it still ran after 0.5 s]", failed=True, partial=True, summary="timed out"
+    )
+    assert (alive(nap), world.jobs.kept()) == ([], ())
+    assert (await world.run("shell", command="sleep 300", background=True)).summary == "background job1"
+    await world.jobs.aclose()
+
+
+async def test_the_person_lets_a_command_go_on_in_the_background(world: World) -> None:
+    assert not world.jobs.release()
+    task = asyncio.create_task(world.run("shell", command="touch up; until test -e go; do sleep 0.01; done; echo done"))
+    await until(world.top / "up")
+    assert world.jobs.release()
+    moved = "[moved to the background by the user as job1: see shell_job]"
+    assert await task == ToolResult(f"(no output)\n{moved}", summary="background job1")
+    world.file("go", "")
+    assert (await world.run("shell_job", action="read", id="job1", wait=60)).text == "done\n[exit 0]"
+
+
+async def test_a_server_started_in_one_step_serves_in_the_next(world: World) -> None:
+    world.file("page.txt", "你好")
+    serve = "import http.server as h; s = h.HTTPServer(('127.0.0.1', 0), h.SimpleHTTPRequestHandler); "
+    serve += "print(s.server_port); s.serve_forever()"
+    await world.run("shell", command=f'{sys.executable} -c "{serve}" 2>/dev/null > port', background=True)
+    while not (port := (world.top / "port").read_text().strip()):
+        await asyncio.sleep(0.01)
+    get = f"from urllib.request import urlopen; print(urlopen('http://127.0.0.1:{port}/page.txt').read().decode())"
+    assert (await world.run("shell", command=f'{sys.executable} -c "{get}"')).text == "你好\n[exit 0]"
+
+
+# ---- nothing gets away -----------------------------------------------------------------------------------------------
+
+AWAY = "setsid --fork sleep NAP"
+
+
+async def test_what_went_to_a_session_of_its_own_is_interrupted_too(world: World, nap: str) -> None:
+    task = asyncio.create_task(world.run("shell", command=f"{AWAY}; touch up; sleep NAP; true".replace("NAP", nap)))
+    await until(world.top / "up")
+    await started(nap, 2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert alive(nap) == []
+
+
+async def test_what_went_to_a_session_of_its_own_dies_with_ours(world: World, nap: str) -> None:
+    await world.run("shell", command=AWAY.replace("NAP", nap) + " >/dev/null 2>&1")
+    await started(nap)
+    await world.jobs.aclose()
+    assert alive(nap) == []
+
+
+async def test_the_end_of_one_command_spares_the_others(world: World, nap: str) -> None:
+    await world.run("shell", command=f"exec sleep {nap}", background=True)
+    await world.run("shell", command="sleep 300", background=True)
+    await started(nap)
+    await world.run("shell_job", action="kill", id="job2")
+    assert len(alive(nap)) == 1
+
+
+async def test_a_job_may_outlive_the_session_and_goes_on_printing(world: World) -> None:
+    await world.run(
+        "shell", command="echo 一; until test -e go; do sleep 0.01; done; echo 二; touch over", background=True
+    )
+    await world.run("shell", command="sleep 300; touch never", background=True)
+    log = world.top.parent / "logs" / "job1.log"
+    assert world.jobs.outlive("job1") == log
+    await world.jobs.aclose()
+    world.file("go", "")
+    await until(world.top / "over")
+    while log.read_text() != "一\n二\n":
+        await asyncio.sleep(0.01)
+
+
+async def test_what_has_ended_cannot_outlive_the_session(world: World) -> None:
+    await world.run("shell", command="true", background=True)
+    assert (world.jobs.outlive("job1"), world.jobs.outlive("job9")) == (None, None)

@@ -146,12 +146,19 @@ class World:
 
 
 def make_world(
-    top: Path, *, said: str = "", timeout: float = 60, progress: Callable[[str], None] = lambda text: None
+    top: Path,
+    *,
+    said: str = "",
+    timeout: float = 60,
+    kills: bool = False,
+    progress: Callable[[str], None] = lambda text: None,
+    clock: Callable[[], float] = lambda: 0.0,
 ) -> World:
+    """`clock` tells how long commands take: it stands still, so that results can be compared whole."""
     top = Path(os.path.realpath(top)) / "项目"
     top.mkdir()
-    gate, facts, board, person, jobs = Gate(), Facts(), Board(), Person(), JobTable(timeout=timeout)
-    plan = Plan()
+    gate, facts, board, person, plan = Gate(), Facts(), Board(), Person(), Plan()
+    jobs = JobTable(timeout=timeout, kills=kills, logs=top.parent / "logs", clock=clock)
     ctx = ToolContext(
         cwd=top,
         roots=(top,),

@@ -13,14 +13,26 @@ from codeagent.core.messages import INTERRUPTED
 from codeagent.core.tools import Action, Command, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
-from codeagent.tools.paths import resolve
+from codeagent.tools.paths import resolve, shown
 
 _LONGEST = 3_600.0
 _FIRST_LOOK = 0.5
 """Seconds in which a background command may fail before the model is answered."""
 _SMALL = 100_000
 """Bytes of output that are handled without a thread."""
-_QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+_QUIET = {
+    "TERM": "dumb",
+    **dict.fromkeys(("PAGER", "GIT_PAGER", "MANPAGER", "SYSTEMD_PAGER"), "cat"),
+    # An editor that leaves everything as it is, for programs that will have one.
+    **dict.fromkeys(("EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR"), "true"),
+    "GIT_TERMINAL_PROMPT": "0",
+    "GCM_INTERACTIVE": "never",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PIP_NO_INPUT": "1",
+    "PYTHONUNBUFFERED": "1",
+}
+"""Programs ask nobody, page nothing, and print as they go."""
 
 
 class Params(BaseModel):
@@ -37,9 +49,9 @@ class Params(BaseModel):
 
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
-    """Run a bash command in the project folder, each time in a new shell without terminal or standard input.
-    Long output comes as head and tail with the whole in a file. To read, find, search and edit files, prefer
-    the other tools.
+    """Run a bash command without terminal or standard input, each in a new shell: of an earlier one only the folder
+    it changed to with `cd` stays, if inside the project. Long output comes as head and tail with the whole in a file.
+    To read, find, search and edit files, prefer the other tools.
     """
     folder = _folder(params, ctx)
     if not folder.is_dir():
@@ -50,37 +62,52 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     job = ctx.jobs.start(params.command, cwd=folder, environ={**ctx.environ, **_QUIET}, progress=progress)
     seconds = _FIRST_LOOK if params.background else min(params.timeout or ctx.jobs.timeout, _LONGEST)
     try:
-        ended = await job.wait(seconds)
+        if not await job.wait(seconds) and ctx.jobs.kills and not (params.background or job.let_go):
+            await job.stop()
+            return await _in_thread_if_large(job, ctx, f"[killed: it still ran after {seconds:g} s]", "timed out")
     except asyncio.CancelledError:
         await asyncio.shield(asyncio.ensure_future(job.stop()))
         if not job.size:
             raise
         # What it printed until then is what the person saw, and all that anybody learns of it.
-        return await asyncio.to_thread(_interrupted, job, ctx)
-    if job.size < _SMALL:
-        return _answer(job, ctx, ended=ended, after=None if params.background else seconds)
-    return await asyncio.to_thread(_answer, job, ctx, ended=ended, after=None if params.background else seconds)
+        return await _in_thread_if_large(job, ctx, INTERRUPTED, "interrupted")
+    if job.code is not None:
+        status, failed = _ended(job, folder, ctx), job.code != 0
+        return await _in_thread_if_large(job, ctx, status, ending(job.code), failed=failed, partial=False)
+    id, how = ctx.jobs.keep(job), f"still runs after {seconds:g} s, now in the background"
+    if job.let_go:
+        how = "moved to the background by the user"
+    elif params.background:
+        how = "runs in the background"
+    status = f"[{how} as {id}: see shell_job]"
+    return await _in_thread_if_large(job, ctx, status, f"background {id}", failed=False, partial=False)
 
 
-def _answer(job: Job, ctx: ToolContext, *, ended: bool, after: float | None) -> ToolResult:
-    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
-    code = job.code
-    if not ended or code is None:
-        id = ctx.jobs.keep(job)
-        how = "runs in the background" if after is None else f"still runs after {after:g} s, now in the background"
-        status, summary, failed = f"[{how} as {id}: see shell_job]", f"background {id}", False
-    else:
-        status, summary, failed = f"[{ending(code)}]", ending(code), code != 0
-        if job.lingers:
-            status = f"[{ending(code)}; what it started goes on as {ctx.jobs.keep(job)}: see shell_job]"
-    text = f"{bounded.text}\n{status}" if bounded.text else f"(no output)\n{status}"
-    return ToolResult(text, failed, bounded.partial, summary=summary, archive=bounded.archive)
+async def _in_thread_if_large(
+    job: Job, ctx: ToolContext, status: str, summary: str, *, failed: bool = True, partial: bool = True
+) -> ToolResult:
+    def answer() -> ToolResult:
+        bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
+        text = f"{bounded.text or '(no output)'}\n{status}"
+        return ToolResult(text, failed, partial or bounded.partial, summary=summary, archive=bounded.archive)
+
+    return answer() if job.size < _SMALL else await asyncio.to_thread(answer)
 
 
-def _interrupted(job: Job, ctx: ToolContext) -> ToolResult:
-    bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
-    text = f"{bounded.text}\n{INTERRUPTED}"
-    return ToolResult(text, failed=True, partial=True, summary="interrupted", archive=bounded.archive)
+def _ended(job: Job, folder: Path, ctx: ToolContext) -> str:
+    """How a command ended, what it left behind, and where the next one runs."""
+    parts = [ending(job.code or 0) + lasted(job)]
+    if job.lingers:
+        parts.append(f"what it started goes on as {ctx.jobs.keep(job)}: see shell_job")
+    there = job.folder
+    if there is not None and there != folder:
+        if any(there.is_relative_to(root) for root in ctx.roots):
+            ctx.jobs.folder = there
+        else:
+            parts.append(f"{there} is outside the project: the next command does not run there")
+    if (stays := _kept_folder(ctx)) != ctx.cwd:
+        parts.append(f"the next command runs in {shown(ctx, stays)}")
+    return f"[{'; '.join(parts)}]"
 
 
 def ending(code: int) -> str:
@@ -93,8 +120,17 @@ def ending(code: int) -> str:
         return f"killed by signal {-code}"
 
 
+def lasted(job: Job) -> str:
+    """How long it took or is taking, where that is worth a word."""
+    return f" after {job.seconds:.{job.seconds < 10:d}f} s" if job.seconds >= 1 else ""
+
+
 def _folder(params: Params, ctx: ToolContext) -> Path:
-    return resolve(ctx, params.cwd) if params.cwd.strip() else ctx.cwd
+    return resolve(ctx, params.cwd) if params.cwd.strip() else _kept_folder(ctx)
+
+
+def _kept_folder(ctx: ToolContext) -> Path:
+    return ctx.jobs.folder if ctx.jobs.folder is not None and ctx.jobs.folder.is_dir() else ctx.cwd
 
 
 def title(params: Params) -> str:

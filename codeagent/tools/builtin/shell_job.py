@@ -11,7 +11,7 @@ from codeagent.core.jobs import Job
 from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
-from codeagent.tools.builtin.shell import ending
+from codeagent.tools.builtin.shell import ending, lasted
 from codeagent.tools.paths import short
 
 
@@ -25,9 +25,11 @@ class Params(BaseModel):
 
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
-    """List background commands, read the new output of one, or kill one."""
+    """List background commands, read what one printed since you last read it, or kill one with all it started. Such
+    commands end with the session. Rather than poll, wait: {"action": "read", "id": "job1", "wait": 60}.
+    """
     if params.action == "list":
-        rows = [f"{id}: {_state(job)}: {short(job.command)}" for id, job in ctx.jobs.kept()]
+        rows = [f"{id}: {state(job)}: {short(job.command)}" for id, job in ctx.jobs.kept()]
         return ToolResult("\n".join(rows) or "No background commands.", summary=f"{len(rows)} jobs")
     job = ctx.jobs.find(params.id)
     if job is None:
@@ -40,14 +42,15 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         await job.wait(params.wait)
     text = job.unread().strip("\n")
     bounded = await asyncio.to_thread(bounds.bound, text, bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
-    text = f"{bounded.text or '(no new output)'}\n[{_state(job)}]"
-    return ToolResult(text, partial=bounded.partial, summary=_state(job), archive=bounded.archive)
+    text = f"{bounded.text or '(no new output)'}\n[{state(job)}]"
+    return ToolResult(text, partial=bounded.partial, summary=state(job), archive=bounded.archive)
 
 
-def _state(job: Job) -> str:
+def state(job: Job) -> str:
+    """What has become of a job, in words."""
     if job.code is None:
-        return "running"
-    return ending(job.code) + (", what it started is running" if job.lingers else "")
+        return f"running{lasted(job).replace(' after', ' for')}"
+    return ending(job.code) + lasted(job) + (", what it started is running" if job.lingers else "")
 
 
 def title(params: Params) -> str:

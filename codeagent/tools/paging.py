@@ -67,7 +67,7 @@ def _take(text: io.TextIOWrapper, number: int, offset: int, limit: int) -> tuple
 
 def _skip_lines(raw: BinaryIO, count: int) -> int:
     """Put `raw` behind so many lines, or at its end; how many there were."""
-    at, skipped = raw.tell(), 0
+    at, skipped, last = raw.tell(), 0, b"\n"
     while skipped < count and (block := raw.read(_BLOCK)):
         found = block.count(b"\n")
         if skipped + found >= count:
@@ -78,7 +78,8 @@ def _skip_lines(raw: BinaryIO, count: int) -> int:
             return count
         skipped += found
         at += len(block)
-    return skipped
+        last = block[-1:]
+    return skipped + (last != b"\n")
 
 
 def _rest_of_line(text: io.TextIOWrapper) -> int:

@@ -51,7 +51,7 @@ async def search_rg(query: Query, ctx: ToolContext, rg: str) -> list[Hit]:
     Raises:
         ToolFault: the pattern is not a regular expression.
     """
-    search = _Search(query, ctx, rg)
+    search = _Search(query, ctx, rg, path_filter(query.glob))
     hits = await search.hits()
     if not query.pattern.isascii() and sum(hit.match for hit in hits) < query.enough:
         known = {str(hit.path) for hit in hits}
@@ -65,6 +65,7 @@ class _Search:
     query: Query
     ctx: ToolContext
     rg: str
+    fits: Callable[[str], bool]
 
     async def hits(self) -> list[Hit]:
         """Files are found by all processors, then the first of them are read in order: ripgrep sorts by one alone."""
@@ -72,8 +73,7 @@ class _Search:
         if query.mode == "count":
             data, _ = await self._ask("--count", *self._where(), pattern=query.pattern)
             counted = [(os.fsdecode(name), count.decode()) for name, count in _COUNT.findall(data)]
-            fits = path_filter(query.glob)
-            return [Hit(Path(path), text=n) for path, n in sorted(counted, key=_by_path) if fits(path)]
+            return [Hit(Path(path), text=n) for path, n in sorted(counted, key=_by_path) if self.fits(path)]
         alone = query.mode == "content" and query.target.is_file()
         files = [str(query.target)] if alone else await self.files(query.pattern)
         if query.mode == "files":
@@ -91,8 +91,7 @@ class _Search:
     async def files(self, pattern: str) -> list[str]:
         """Paths of the files in which the pattern is found, sorted."""
         data, _ = await self._ask("--files-with-matches", *self._where(), pattern=pattern)
-        fits = path_filter(self.query.glob)
-        return sorted((path for path in os.fsdecode(data).split("\0") if path and fits(path)), key=_path_key)
+        return sorted((path for path in os.fsdecode(data).split("\0") if path and self.fits(path)), key=_path_key)
 
     async def _lines(self, files: Sequence[str], left: int) -> list[Hit]:
         query = self.query

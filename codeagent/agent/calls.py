@@ -27,7 +27,7 @@ async def _nothing(call: ToolCall, result: ToolResult) -> Sequence[str]:
 
 CUT = ToolResult(
     "This call was cut off by the length limit of the reply and was not run. Send it again in smaller parts: "
-    "for example write the first part of a file, then add to it with edit_file.",
+    "for example write the first part of a file, then add to it.",
     failed=True,
     summary="cut off",
 )
@@ -139,8 +139,8 @@ class CallRunner:
         return ToolFinished(call, self.toolbox.title(call), STOPPED, seconds)
 
     def _record(self, done: ToolFinished) -> None:
-        about = done.result.about
-        preface = self.preface(about) if about and not done.result.failed else ""
+        about = () if done.result.failed else done.result.about
+        preface = "\n\n".join(text for path in about if (text := self.preface(path)))
         text = f"{preface}\n\n{done.result.text}" if preface else done.result.text
         self.history.append(
             ToolMessage(done.call.id, done.call.name, text),

@@ -75,7 +75,8 @@ class TaskKeeper:
         """What stands at the end of a tool's result: hooks after an edit, a reminder, task memory where it is due."""
         texts = self._take_waiting()
         if not result.failed and result.about and self._edits(call.name):
-            texts += [await self._hook("post_edit", file=result.about), self._reminder()]
+            texts += [await self._hook("post_edit", file=path) for path in result.about]
+            texts.append(self._reminder())
         if self._due():
             self._task.load()
             texts.append(self._again())

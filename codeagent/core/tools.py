@@ -7,7 +7,7 @@ A tool is one file in `tools/builtin/` that exports `TOOL`. Its `params` is a py
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +34,15 @@ class Diff:
     path: str
     before: str | None
     after: str | None
+    moved_from: str = ""
+    """The path it had before, where that changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Changes of several files that belong together."""
+
+    diffs: tuple[Diff, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,7 @@ class Command:
     cwd: str
 
 
-Preview = Diff | Command | str
+Preview = Diff | Patch | Command | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,13 @@ class Action:
     """What rules match: the absolute path, the command line, the text of a fact, the address or what is searched."""
     title: str
     preview: Preview | None = None
+    also: tuple[str, ...] = ()
+    """Further subjects, each judged like the first."""
+
+    @property
+    def parts(self) -> tuple[Action, ...]:
+        """The action once for each subject."""
+        return (replace(self, also=()), *(replace(self, subject=subject, also=()) for subject in self.also))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +92,8 @@ class ToolResult:
     """Id of the whole output where `text` is bounded."""
     images: tuple[Image, ...] = ()
     """What the model is to see; it travels in a message behind all results of the reply."""
-    about: str = field(default="", compare=False)
-    """Absolute path of the file or folder that was read or changed ("" for none); the toolbox fills it in."""
+    about: tuple[str, ...] = field(default=(), compare=False)
+    """Absolute paths of the files or folders that were read or changed; the toolbox fills them in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ _ANSWERED = 3_000
 _VALUES = 12
 _CHANGING = {"edit_file", "write_file"}
 _ITEM = re.compile(r"- (m\d+)( in part)?(?: agrees to (m\d+), (\d+) lines)?:")
+_PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): *(\S.*?) *\r?$", re.MULTILINE)
 _EXIT = re.compile(r"\[(exit \d+|killed by [^\]]+)\]\s*$")
 
 
@@ -138,6 +139,8 @@ def _deed(call: ToolCall, result: Entry | None) -> Ledger:
     if isinstance(command, str) and command.strip():
         found = _EXIT.search(result.message.text[-200:]) if result else None
         return Ledger(commands=((" ⏎ ".join(command.split("\n"))[:300], found[1] if found else ""),))
+    if isinstance(patch := given.get("patch"), str):
+        return Ledger(modified=tuple(dict.fromkeys(_PATCHED.findall(patch))))
     if isinstance(path, str) and path.strip() and "\n" not in path:
         return Ledger(modified=(path,)) if call.name in _CHANGING else Ledger(read=(path,))
     return Ledger()

@@ -9,6 +9,7 @@ only ever chosen by name, and left for default.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,7 +112,12 @@ class Permissions:
         self.denials.append(Denial(action.tool, action.subject, reason))
 
     def _judge(self, action: Action) -> Verdict | None:
-        """The verdict as far as nobody need be asked."""
+        """The verdict as far as nobody need be asked: several subjects are as free as the least free."""
+        verdicts = [self._judge_part(part) for part in action.parts]
+        refused = next((verdict for verdict in verdicts if verdict is not None and not verdict.allowed), None)
+        return refused or (None if None in verdicts else _YES)
+
+    def _judge_part(self, action: Action) -> Verdict | None:
         if rule := forbids(self._deny, action, self._roots):
             return Verdict(False, f"Denied by the rule {rule}. Do not try to get around it.")
         if action.kind == "memory" or self.mode == "yolo":
@@ -170,8 +176,11 @@ class Permissions:
             return _Grant(action.tool, "run", action.subject, _cwd(action))
         if action.kind == "web":
             return _Grant(action.tool, "web", host_of(action.subject), Path("/"))
-        if self._guarded(action):
+        if any(self._guarded(part) for part in action.parts):
             return None
+        if action.also:
+            folder = Path(os.path.commonpath([real(part.subject).parent for part in action.parts]))
+            return _Grant(action.tool, action.kind, "", folder) if inside(folder, self._roots) else None
         path = real(action.subject)
         whole = path.is_dir() or path.parent == path.parent.parent
         return _Grant(action.tool, action.kind, "", path if whole else path.parent)
@@ -196,11 +205,10 @@ class Permissions:
             return "" if folder == self._roots[0] else f"in {folder}"
         if action.kind == "web":
             return ""
-        if self._guarded(action):
+        if any(self._guarded(part) for part in action.parts):
             return "What stands there may run on its own later."
-        if not inside(real(action.subject), self._roots):
-            return f"outside the project: {real(action.subject)}"
-        return ""
+        outside = [str(path) for part in action.parts if not inside(path := real(part.subject), self._roots)]
+        return f"outside the project: {', '.join(outside)}" if outside else ""
 
 
 def _cwd(action: Action) -> Path:

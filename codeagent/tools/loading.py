@@ -48,6 +48,35 @@ def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
     return decoded
 
 
+def check_new(path: Path, ctx: ToolContext) -> None:
+    """Raises:
+    ToolFault: the file `path`, which does not exist, cannot be made where it would stand.
+    """
+    nearest = next(parent for parent in path.parents if parent.exists())
+    if not nearest.is_dir():
+        raise ToolFault(f"{shown(ctx, nearest)} is a file; no folder can be made there.", "not a folder")
+
+
+def encode_as(text: str, encoding: Encoding, name: str) -> bytes:
+    """The bytes of the file `name`.
+
+    Raises:
+        ToolFault: its encoding lacks a character.
+    """
+    try:
+        return encoding.encode(text)
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start : error.start + 1]
+        raise ToolFault(f"{name} is in {encoding.name}, which lacks {lacking!r}.", "encoding") from None
+
+
+def written_like(text: str, before: str) -> str:
+    """A whole new text with the line ends of `before`, where those are all the same."""
+    if "\r" not in text and before.count("\r\n") == before.count("\n") > 0:
+        return text.replace("\n", "\r\n")
+    return text
+
+
 def _change(path: Path, ctx: ToolContext) -> str:
     """What others changed since the model read the file, as far as both sides are text."""
     seen, size = ctx.files.content(path), path.stat().st_size

@@ -83,11 +83,13 @@ class Toolbox:
         if tool is None:
             raise ToolFault(self._unknown(call.name), "no such tool")
         params = _validated(tool, call)
-        about, action = "", None
+        about: tuple[str, ...] = ()
+        action = None
         if tool.action is not None:
             action = await tool.action(params, ctx)
             verdict = await self._permission.check(action)
-            about = action.subject if action.kind in ("read", "edit") and Path(action.subject).is_absolute() else ""
+            if action.kind in ("read", "edit"):
+                about = tuple(part.subject for part in action.parts if Path(part.subject).is_absolute())
             if not verdict.allowed:
                 return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied")
         result = await tool.run(params, ctx)

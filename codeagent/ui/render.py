@@ -6,7 +6,7 @@ from codeagent.core.display import plain, visible
 from codeagent.core.entries import Compaction
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Notice, ToolFinished, told
-from codeagent.core.tools import Command, Diff, Preview, ToolResult
+from codeagent.core.tools import Command, Diff, Patch, Preview, ToolResult
 from codeagent.core.ui import Markdown, Shown, Table
 from codeagent.ui.diff import count, diff_rows
 from codeagent.ui.paper import markdown_rows
@@ -15,6 +15,8 @@ from codeagent.ui.tables import table
 
 DIFF_ROWS = 40
 """Rows of a diff or text under a settled call; the rest is a key away."""
+_SHARE = 4
+"""Rows that each file of a patch has at least."""
 LAST_WORDS = 3
 """Lines of a failed program's output that are shown."""
 _LEVEL = {"info": "class:dim", "warning": "class:warn", "error": "class:bad"}
@@ -38,6 +40,10 @@ def preview_rows(preview: Preview, cells: int, most: int | None = None) -> list[
     match preview:
         case Diff():
             return [_diff_head(preview), *diff_rows(preview, cells, None if most is None else most - 1)]
+        case Patch(diffs):
+            share = None if most is None else max(most // len(diffs), _SHARE)
+            rows = [row for diff in diffs for row in preview_rows(diff, cells, share)]
+            return _bounded(rows, most, cells)
         case Command(text, cwd):
             rows = wrap_text(visible(text), cells, "class:bold", [("class:accent", "$ ")], [("", "  ")])
             return [*_bounded(rows, most, cells), *wrap([("class:dim", f"in {visible(cwd)}")], cells)]
@@ -47,7 +53,8 @@ def preview_rows(preview: Preview, cells: int, most: int | None = None) -> list[
 
 def _diff_head(diff: Diff) -> Row:
     word = "new file" if diff.before is None else "deleted" if diff.after is None else str(count(diff))
-    return [("class:bold", visible(diff.path)), ("class:dim", f"  {word}")]
+    was: Row = [("class:dim", f"{visible(diff.moved_from)} → ")] if diff.moved_from else []
+    return [*was, ("class:bold", visible(diff.path)), ("class:dim", f"  {word}")]
 
 
 def _bounded(rows: list[Row], most: int | None, cells: int) -> list[Row]:
@@ -78,9 +85,9 @@ def tool_rows(event: ToolFinished, cells: int) -> list[Row]:
         told = plain(result.summary) or ("failed" if result.failed else "")
     told = " · ".join(part for part in (told, seconds(event.seconds) if event.seconds >= 0.05 else "") if part)
     rows = [tool_line(mark, event.title, told, cells)]
-    if isinstance(result.display, Diff) and not (result.failed or result.denied):
+    if isinstance(result.display, Diff) and not (result.failed or result.denied or result.display.moved_from):
         rows += [[("", "  "), *row] for row in diff_rows(result.display, cells - 2, DIFF_ROWS)]
-    elif isinstance(result.display, str):
+    elif isinstance(result.display, str | Diff | Patch):
         rows += [[("", "  "), *row] for row in preview_rows(result.display, cells - 2, DIFF_ROWS)]
     elif result.failed and not result.denied:
         rows += [[("", "  "), ("class:bad", fit(line, cells - 2))] for line in _failure(result)]
@@ -106,7 +113,7 @@ def _failure(result: ToolResult) -> list[str]:
 def expanded_rows(event: ToolFinished, cells: int) -> list[Row]:
     """Everything a call gave back."""
     rows = [tool_line(("class:accent", "▾ "), event.title, "", cells)]
-    shown = event.result.display if isinstance(event.result.display, Diff) else event.result.text
+    shown = event.result.display if isinstance(event.result.display, Diff | Patch) else event.result.text
     return rows + [[("", "  "), *row] for row in preview_rows(shown, cells - 2)]
 
 

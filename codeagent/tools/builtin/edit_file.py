@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from codeagent.core.tools import Action, Diff, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
-from codeagent.tools.loading import load_for_change
+from codeagent.tools.loading import encode_as, load_for_change
 from codeagent.tools.matching import Ambiguous, Edited, NotFound, apply_edit
 from codeagent.tools.nearest import nearest_passage
 from codeagent.tools.paths import missing, resolve, short, shown
@@ -86,12 +86,7 @@ def _plan(params: Params, ctx: ToolContext) -> _Plan:
         case Edited():
             if edit.text == before:
                 raise ToolFault(f"This would leave {name} as it is; nothing to do.", "no change")
-            try:
-                data = encoding.encode(edit.text)
-            except UnicodeEncodeError as error:
-                lacking = error.object[error.start : error.start + 1]
-                raise ToolFault(f"{name} is in {encoding.name}, which lacks {lacking!r}.", "encoding") from None
-            return _Plan(path, data, Diff(name, before, edit.text), edit)
+            return _Plan(path, encode_as(edit.text, encoding, name), Diff(name, before, edit.text), edit)
 
 
 def _not_found(text: str, old: str, name: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from codeagent.core.tools import Action, Diff, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import UTF8, Encoding
-from codeagent.tools.loading import load_for_change
+from codeagent.tools.loading import check_new, load_for_change, written_like
 from codeagent.tools.paths import counted, resolve, short, shown
 from codeagent.tools.writing import write_atomic
 
@@ -30,8 +30,8 @@ class _Plan:
 
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
-    """Create a file, or replace a whole one that you have read; missing folders are made. To change parts of a
-    file use edit_file.
+    """Create a file, or replace a whole one that you have read; missing folders are made. Do not use it
+    to change parts of a file.
     """
     return await asyncio.to_thread(_run, params, ctx)
 
@@ -50,14 +50,10 @@ def _plan(params: Params, ctx: ToolContext) -> _Plan:
     path = resolve(ctx, params.path)
     name = shown(ctx, path)
     if not path.exists():
-        nearest = next(parent for parent in path.parents if parent.exists())
-        if not nearest.is_dir():
-            raise ToolFault(f"{shown(ctx, nearest)} is a file; no folder can be made there.", "not a folder")
+        check_new(path, ctx)
         return _Plan(path, UTF8.encode(params.content), Diff(name, None, params.content))
     before, encoding = load_for_change(path, ctx)
-    after = params.content
-    if "\r" not in after and before.count("\r\n") == before.count("\n") > 0:
-        after = after.replace("\n", "\r\n")
+    after = written_like(params.content, before)
     if after == before:
         raise ToolFault(f"{name} already holds exactly this; nothing was written.", "unchanged")
     data, note = _encoded(after, encoding)

@@ -79,6 +79,7 @@ class Workbench:
     jobs: JobTable
     permissions: Permissions
     toolbox: Toolbox
+    """All tools; a session leaves out what its model is not offered."""
     conversation: ConversationMemory
     past: SessionPast
     todos: TodoList
@@ -129,8 +130,10 @@ class Assembly:
         history.observers = (*history.observers, bench.todos)
         self._look_back(history, connection, bench.past)
 
+        toolbox = bench.toolbox.without("edit_file" if connection.patches else "apply_patch")
+
         def prompt(said: str) -> Prompt:
-            return self._prompt(memory, bench, said)
+            return self._prompt(memory, bench, toolbox, said)
 
         def context() -> ToolContext:
             return self._context(memory, bench, model, agent.typed)
@@ -145,7 +148,7 @@ class Assembly:
         guard = HistoryGuard(history, memory, meter, model.budget, prompt, retry_after=rules.retry_after, hard=hard)
         limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
         keeper = make_task_keeper(
-            self._options, self._project, self._settings, memory.task, history, meter, bench.toolbox, self._notices
+            self._options, self._project, self._settings, memory.task, history, meter, toolbox, self._notices
         )
         loops = LoopGuard(self._ui, history, bench.toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",))
         watch = RepeatWatch(history, str(self._project.cwd))
@@ -195,6 +198,10 @@ class Assembly:
             history.path,
             entries=lambda: history.entries,
         )
+
+    def _checks(self) -> Checks | None:
+        checks = self._settings.tools.checks
+        return Checks(checks if isinstance(checks, dict) else {}) if checks is not False else None
 
     def _permissions(self, archive: SessionArchive) -> Permissions:
         rules = self._settings.permissions
@@ -281,7 +288,7 @@ class Assembly:
             stands=lambda text: any(text in entry.message.text for entry in history.entries),
         )
 
-    def _prompt(self, memory: MemoryManager, bench: Workbench, said: str) -> Prompt:
+    def _prompt(self, memory: MemoryManager, bench: Workbench, toolbox: Toolbox, said: str) -> Prompt:
         own, added = self._options.system_prompt, self._options.append_system_prompt
         sections = [
             memory.task.section(),
@@ -294,7 +301,7 @@ class Assembly:
             todo_section(bench.todos.items),
         ]
         self._notices += memory.notices()
-        return Prompt(build_prompt(sections), bench.toolbox.schemas, memory.task.digest)
+        return Prompt(build_prompt(sections), toolbox.schemas, memory.task.digest)
 
     def _environment(self) -> Environment:
         git = git_state(self._project)

@@ -41,6 +41,8 @@ class Connection:
     """Opens the model for summaries, where one is set; whoever opens it closes it."""
     place: str = ""
     """Endpoint and model, for what is learned of them."""
+    patches: bool = False
+    """The model is offered apply_patch instead of edit_file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,11 @@ class Endpoints:
         model, notices = await self._model(endpoint)
         embedder, more = await self._embedder(endpoint)
         small = self._small if self.settings.small_model else None
-        shape = profile_for(endpoint.base_url, endpoint.model).shape
+        profile = profile_for(endpoint.base_url, endpoint.model)
+        format = self.settings.tools.edit_format
+        patches = profile.patches if format == "auto" else format == "patch"
         place = f"{endpoint.base_url} {endpoint.model}".strip()
-        return Connection(model, shape, (*notices, *more), embedder, small, place)
+        return Connection(model, profile.shape, (*notices, *more), embedder, small, place, patches)
 
     async def _small(self) -> Model:
         """The model for summaries. Raises ConfigError."""

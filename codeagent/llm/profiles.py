@@ -30,6 +30,8 @@ _BLIND = re.compile(
     r")"
 )
 """Families that are known to see nothing. Whoever else does not says so when it is sent a picture."""
+_PATCHING = re.compile(r"(?:^|/)gpt-[5-9]|codex")
+"""Families that were trained on patches."""
 _ECHO = WireShape(echo_reasoning=True)
 _EFFORT: Efforts = {level: {"reasoning_effort": level} for level in ("low", "medium", "high")}
 _ROUTED: Efforts = {level: {"reasoning": {"effort": level}} for level in ("low", "medium", "high")}
@@ -58,6 +60,8 @@ class Profile:
     """Body fields by effort; an effort that is not in here is not sent."""
     vision: bool = True
     """Send pictures; else a note stands in the place of each."""
+    patches: bool = False
+    """The model writes patches better than it replaces passages."""
 
     def without(self, complaint: str, *, pictures: bool = False) -> Profile | None:
         """The profile that leaves out what a refusal complains of; None when it names nothing of ours.
@@ -106,7 +110,7 @@ def profile_for(base_url: str, model: str) -> Profile:
     """The profile that an endpoint and a model begin with."""
     host, name = parts(base_url).hostname or "", model.lower()
     found = next(profile for at, of, profile in _TABLE if fnmatchcase(host, at) and fnmatchcase(name, of))
-    return replace(found, vision=False) if _BLIND.search(name) else found
+    return replace(found, vision=found.vision and not _BLIND.search(name), patches=bool(_PATCHING.search(name)))
 
 
 def body(request: Request, endpoint: Endpoint, profile: Profile) -> bytes:

@@ -21,6 +21,11 @@ def as_list(value: Any) -> Any:
     return json.loads(value) if value.lstrip().startswith("[") else list(split_list(value))
 
 
+def _as_table(value: Any) -> Any:
+    """A table comes from the environment as JSON."""
+    return json.loads(value) if isinstance(value, str) and value.lstrip().startswith("{") else value
+
+
 Strings = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 
@@ -63,6 +68,13 @@ class CompactionSettings(_Table):
     """Mask, summarise, fold, as far as is needed; or one summary and the newest turns, nothing else."""
     retry_after: int = Field(default=10, ge=0)
     """Steps between attempts after three failures in a row; 0 tries at every check."""
+
+
+class ToolsSettings(_Table):
+    edit_format: Literal["auto", "edit", "patch"] = "auto"
+    """How the model changes files: passages (edit_file), patches (apply_patch), or what it was trained for."""
+    checks: Annotated[bool | dict[str, str], BeforeValidator(_as_table)] = True
+    """Say when a change breaks the syntax of a file; a table of glob to command line runs those too."""
 
 
 class ShellSettings(_Table):
@@ -139,6 +151,7 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings()
     compaction: CompactionSettings = CompactionSettings()
     task_memory: TaskMemorySettings = TaskMemorySettings()
+    tools: ToolsSettings = ToolsSettings()
     shell: ShellSettings = ShellSettings()
     web: WebSettings = WebSettings()
     permissions: PermissionSettings = PermissionSettings()

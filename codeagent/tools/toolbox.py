@@ -19,6 +19,7 @@ from codeagent.core.ports import Permission
 from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.tools import bounds, builtin
 from codeagent.tools.base import ToolFault, schema
+from codeagent.tools.checks import Checks
 
 
 def builtin_tools() -> list[Tool]:
@@ -29,10 +30,12 @@ def builtin_tools() -> list[Tool]:
 class Toolbox:
     """The tools of a session and the permission they need. The list is fixed: it is part of the cached prefix."""
 
-    def __init__(self, tools: Iterable[Tool], permission: Permission) -> None:
+    def __init__(self, tools: Iterable[Tool], permission: Permission, checks: Checks | None = None) -> None:
+        """`checks` look at what tools change."""
         ordered = sorted(tools, key=lambda tool: (tool.order, tool.name))
         self._tools = {tool.name: tool for tool in ordered}
         self._permission = permission
+        self._checks = checks
         self._schemas = encode_json([schema(tool) for tool in ordered])
 
     @property
@@ -43,6 +46,12 @@ class Toolbox:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
+
+    def without(self, *names: str) -> Toolbox:
+        """The same but for some tools."""
+        return Toolbox(
+            (tool for tool in self._tools.values() if tool.name not in names), self._permission, self._checks
+        )
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -95,7 +104,8 @@ class Toolbox:
         result = await tool.run(params, ctx)
         if result.denied and action is not None:
             self._permission.refused(action, result.text)
-        text = scrub(result.text)  # names of files may hold what no request may carry
+        faults = await self._checks.look(result.display, ctx) if self._checks and not result.failed else []
+        text = scrub("\n".join((result.text, *faults)))  # names of files may hold what no request may carry
         bounded = bounds.bound(text, bounds.RESULT, ctx.archive, call.id)
         if bounded.partial:
             result = replace(result, partial=True, archive=result.archive or bounded.archive)

@@ -15,7 +15,7 @@ import typer
 from codeagent.cli.finding import find
 from codeagent.cli.flags import Json
 from codeagent.cli.output import say, say_json, say_raw, table, tell
-from codeagent.commands.facts.gone import bring_back, hidden_copy, returnable
+from codeagent.commands.facts.gone import hidden_copy
 from codeagent.core.errors import StoreError
 from codeagent.core.ports import Saved
 from codeagent.memory.document import Document, from_bytes, to_bytes
@@ -109,25 +109,21 @@ def forget(ctx: typer.Context, id: Id, json: Json = False) -> None:
 @app.command()
 def undo(
     ctx: typer.Context,
-    id: Annotated[str, typer.Argument(metavar="[ID]", help="By default the newest loss that can come back.")] = "",
+    id: Annotated[str, typer.Argument(metavar="[ID]", help="By default the fact changed last.")] = "",
     json: Json = False,
 ) -> None:
-    """Bring a forgotten fact back."""
-    memory = _open(ctx.obj)
-    fact = bring_back(memory, id, memory.visible())
+    """Take back the last change: what was forgotten, edited or replaced."""
+    undone = _open(ctx.obj).undo(id)
     if json:
-        say_json(fact_to_json(fact))
+        say_json(fact_to_json(undone.fact))
     else:
-        tell(f"Remembered again: {fact.content}")
+        tell(undone.told)
 
 
 @app.command()
 def forgotten(ctx: typer.Context, json: Json = False) -> None:
     """What undo can bring back, the newest loss first."""
-    memory = _open(ctx.obj)
-    _show(
-        returnable(memory.forgotten(), memory.visible()), json, none="Nothing that was forgotten can be brought back."
-    )
+    _show(_open(ctx.obj).forgotten(), json, none="Nothing that was forgotten can be brought back.")
 
 
 @app.command()
@@ -140,7 +136,7 @@ def stats(ctx: typer.Context, json: Json = False) -> None:
         "facts": len(facts),
         "scopes": dict(Counter(fact.scope for fact in facts)),
         "types": dict(Counter(fact.type for fact in facts)),
-        "forgotten": len(returnable(memory.forgotten(), facts)),
+        "forgotten": len(memory.forgotten()),
         "all_projects": sum(fact.forgotten is None for fact in memory.all()),
         "file": str(memory.path),
         "bytes": size,

@@ -49,7 +49,7 @@ class Fact:
     updated: str = ""
     source: Source = Source()
     versions: tuple[Mapping[str, Any], ...] = ()
-    """What stood under the same key before, oldest first: content, updated, source."""
+    """What stood in its place before, oldest first: content, updated, source, when it was replaced, type if another."""
     expires: str | None = None
     forgotten: str | None = None
     """When it was forgotten; None while it is remembered."""
@@ -137,7 +137,7 @@ def fact_from_json(form: object) -> Fact | None:
         _text(get("key")) or None,
         _text(get("created")) or made,
         _text(get("updated")) or made,
-        _source(get("source")),
+        source_from_json(get("source")),
         tuple(filter(_is_object, versions)) if versions and isinstance(versions, list) else (),
         _text(get("expires")) or None,
         _text(get("forgotten")) or None,
@@ -145,7 +145,7 @@ def fact_from_json(form: object) -> Fact | None:
     )
 
 
-def _source(form: object) -> Source:
+def source_from_json(form: object) -> Source:
     if not isinstance(form, dict):
         return Source()
     get = form.get

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from codeagent.core.errors import StoreError
 from codeagent.core.events import Notice
 from codeagent.core.ports import Saved
-from codeagent.memory.entry import Backend, Fact, Scope, Source, source_to_json, stamp
+from codeagent.memory.changes import changed_at, replaced, restored
+from codeagent.memory.entry import Backend, Fact, Scope, Source, stamp
 from codeagent.memory.merging import Merged, merge
 from codeagent.memory.secrets import find_secret
 
@@ -19,7 +20,25 @@ LONGEST = 2_000
 """Characters of a fact at most: a fact is a sentence or two, a longer text belongs into a file."""
 
 
-_NOTHING_FORGOTTEN = "Nothing that was forgotten can be brought back here."
+_NOTHING_LOST = "Nothing that was forgotten or changed can be brought back here."
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A change that was taken back."""
+
+    fact: Fact
+    """As it is now."""
+    before: str | None = None
+    """The content that gave way; None where the fact had been forgotten."""
+
+    @property
+    def told(self) -> str:
+        if self.before is None:
+            return f"Remembered again: {self.fact.content}"
+        if self.before == self.fact.content:
+            return f"As it was before, of type {self.fact.type}: {self.fact.content}"
+        return f"As it was before: {self.fact.content} (not: {self.before})"
 
 
 def _new_id() -> str:
@@ -91,7 +110,7 @@ class LongTermMemory:
                 outcome.append(Saved("known", same.id, f"Already remembered: {content}"))
                 return facts
             outcome.append(Saved("replaced", fact.id, f"Changed: {content}"))
-            return _swap(facts, fact, _replaced(fact, content, fact.type, source, stamp(self._clock())))
+            return _swap(facts, fact, replaced(fact, content, fact.type, source, self._clock()))
 
         self._backend.update(change)
         return outcome[0]
@@ -112,30 +131,45 @@ class LongTermMemory:
         return gone[0]
 
     def forgotten(self) -> list[Fact]:
-        """What can be brought back, the newest loss first."""
-        facts = [fact for fact in self._backend.load() if fact.forgotten is not None and self._sees(fact)]
-        return sorted(facts, key=lambda fact: fact.forgotten or "", reverse=True)
+        """What was forgotten and can be brought back, the newest loss first."""
+        facts = self._backend.load()
+        gone = [fact for fact in facts if fact.forgotten is not None and self._sees(fact)]
+        taken = {_place(fact) for fact in facts if fact.forgotten is None} if gone else set()
+        keys = {_place(fact, fact.key) for fact in facts if fact.forgotten is None and fact.key} if gone else set()
+        free = [fact for fact in gone if _place(fact) not in taken and _place(fact, fact.key) not in keys]
+        return sorted(free, key=lambda fact: fact.forgotten or "", reverse=True)
 
-    def undo(self, reference: str = "") -> Fact:
-        """Bring a forgotten fact back as it was: the one of this id, else the one forgotten last; return it.
+    def undo(self, reference: str = "") -> Undone:
+        """Take back the newest change of a fact, whether it was forgotten, edited or replaced: of the fact of this id,
+        else of the one changed last for which that can be done.
 
         Raises:
             StoreError: there is none, or its content or key has been saved anew; or it could not be written.
         """
-        back: list[Fact] = []
+        undone: list[Undone] = []
 
         def change(facts: Sequence[Fact]) -> Sequence[Fact]:
-            gone = [fact for fact in facts if fact.forgotten is not None and self._sees(fact)]
-            if not reference:
-                gone = sorted(gone, key=lambda fact: fact.forgotten or "")[-1:]
-            fact = _one([fact for fact in gone if fact.id.startswith(reference)], reference, _NOTHING_FORGOTTEN)
-            if other := next((other for other in facts if _twins(other, fact)), None):
-                raise StoreError("{fact} is remembered again already, as {id}.", fact=fact.content, id=other.id)
-            back.append(whole := replace(fact, forgotten=None))
+            fact = self._lost(facts, reference)
+            whole = restored(fact)
+            if other := next((other for other in facts if _twins(other, whole)), None):
+                raise StoreError("{fact} is remembered again already, as {id}.", fact=whole.content, id=other.id)
+            undone.append(Undone(whole, fact.content if fact.forgotten is None else None))
             return _swap(facts, fact, whole)
 
         self._backend.update(change)
-        return back[0]
+        return undone[0]
+
+    def _lost(self, facts: Sequence[Fact], reference: str) -> Fact:
+        """The fact whose newest change is to be taken back."""
+        seen = (fact for fact in facts if self._sees(fact) and fact.id.startswith(reference))
+        lost = sorted(filter(changed_at, seen), key=changed_at, reverse=True)
+        if reference:
+            return _one(lost, reference, _NOTHING_LOST)
+        for fact in lost:
+            whole = restored(fact)
+            if not any(_twins(other, whole) for other in facts):
+                return fact
+        return _one(lost[:1], reference, _NOTHING_LOST)
 
     def all(self) -> Sequence[Fact]:
         """Every fact of every project, forgotten ones too, in the order they were added."""
@@ -168,13 +202,14 @@ class LongTermMemory:
         project = None if scope == "global" else self._project
         live = [fact for fact in facts if fact.forgotten is None]
         mine = [fact for fact in live if fact.scope == scope and fact.project == project]
-        now = stamp(self._clock())
+        moment = self._clock()
+        now = stamp(moment)
         keyed = next((fact for fact in mine if key is not None and fact.key == key), None)
         twin = next((fact for fact in mine if fact.content == content), None)
         if keyed is not None and keyed is not twin:
             if twin is not None:  # the content moves under the key; beside it it would be there twice
-                facts = _swap(facts, twin, replace(twin, forgotten=stamp(self._clock(), exact=True)))
-            changed = _replaced(keyed, content, type or keyed.type, source, now)
+                facts = _swap(facts, twin, replace(twin, forgotten=stamp(moment, exact=True)))
+            changed = replaced(keyed, content, type or keyed.type, source, moment)
             return _swap(facts, keyed, changed), Saved(
                 "replaced", keyed.id, f"Replaced what was remembered as “{key}”: {content}"
             )
@@ -198,7 +233,7 @@ class LongTermMemory:
             return facts, Saved("known", fact.id, f"Already remembered: {fact.content}")
         changed = replace(fact, key=key)
         if type != fact.type:
-            changed = replace(_replaced(fact, fact.content, type, source, stamp(self._clock())), key=key)
+            changed = replace(replaced(fact, fact.content, type, source, self._clock()), key=key)
         told = f"Already remembered, now as {f'“{key}”' if key != fact.key else type}: {fact.content}"
         return _swap(facts, fact, changed), Saved("replaced", fact.id, told)
 
@@ -229,15 +264,12 @@ def _refusal(content: str, key: str | None = None) -> str:
     return ""
 
 
-def _replaced(fact: Fact, content: str, type: str, source: Source, now: str) -> Fact:
-    old = {"content": fact.content, "updated": fact.updated, "source": source_to_json(fact.source)}
-    if type != fact.type:
-        old["type"] = fact.type
-    return replace(fact, content=content, type=type, updated=now, source=source, versions=(*fact.versions, old))
-
-
 def _swap(facts: Sequence[Fact], old: Fact, new: Fact) -> Sequence[Fact]:
     return [new if fact is old else fact for fact in facts]
+
+
+def _place(fact: Fact, name: str | None = None) -> tuple[str, str | None, str]:
+    return fact.scope, fact.project, fact.content if name is None else f"key {name}"
 
 
 def _twins(one: Fact, other: Fact) -> bool:

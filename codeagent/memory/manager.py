@@ -22,7 +22,7 @@ from codeagent.memory.entry import Fact, Source
 from codeagent.memory.extract import Proposal
 from codeagent.memory.injected import standing
 from codeagent.memory.intent import Words, intends
-from codeagent.memory.long_term import LongTermMemory
+from codeagent.memory.long_term import LongTermMemory, Undone
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock, candidates, find
 from codeagent.memory.retriever import Retriever
@@ -98,8 +98,8 @@ class MemoryManager:
         """Forget a fact by id or unique prefix and return it. Raises StoreError when there is none or no single one."""
         return self._long_term.forget(reference)
 
-    def undo(self, reference: str = "") -> Fact:
-        """Bring back the fact of this id, or the one forgotten last. Raises StoreError when there is none."""
+    def undo(self, reference: str = "") -> Undone:
+        """Take back the last change of the fact of this id, or of any. Raises StoreError when there is none."""
         return self._long_term.undo(reference)
 
     def forgotten(self) -> list[Fact]:

@@ -85,6 +85,14 @@ def test_a_fact_comes_back(cli: Cli) -> None:
     assert cli("memory", "list", "--json").json == before
 
 
+def test_an_edit_is_taken_back(cli: Cli) -> None:
+    id = cli("memory", "add", "one", "--json").json["id"]
+    before = cli("memory", "list", "--json").json
+    cli("memory", "edit", id, "two")
+    assert cli("memory", "undo") == Said(0, "", "As it was before: one (not: two)\n")
+    assert cli("memory", "list", "--json").json == before
+
+
 def test_each_change_can_answer_as_json(cli: Cli, tmp_path: Path) -> None:
     saved = cli("memory", "add", "one", "--json").json
     assert (saved["state"], saved["message"]) == ("saved", "Remembered for this project: one")

@@ -118,6 +118,16 @@ async def test_undo_takes_the_newest_loss_that_can_come_back(sit: Sit) -> None:
     assert await table.told("/memory forgotten") == ["Nothing that was forgotten can be brought back here."]
 
 
+async def test_an_edit_and_a_replacement_are_undone(sit: Sit) -> None:
+    table = await sit()
+    await table.type("/save --key db 数据库是 SQLite")
+    await table.type("/save --key db 数据库是 Postgres")
+    await table.type(f"/memory edit {ids(table)[0]} 数据库是 MySQL")
+    assert await table.told("/memory undo") == ["As it was before: 数据库是 Postgres (not: 数据库是 MySQL)"]
+    assert await table.told("/memory undo") == ["As it was before: 数据库是 SQLite (not: 数据库是 Postgres)"]
+    assert await contents(table) == ["数据库是 SQLite"]
+
+
 async def test_forgetting_a_global_fact_tells_of_the_copy_it_hid(sit: Sit) -> None:
     table = await sit()
     await table.type("/save use tabs")

@@ -371,8 +371,8 @@ def test_what_was_forgotten_comes_back_as_it_was(place: Place) -> None:
     assert memory(place, "shop", clock).forget(one.id[:7]) == one
     assert [fact.content for fact in memory(place, "shop", clock).visible()] == ["three"]
     assert [fact.content for fact in memory(place, "shop", clock).forgotten()] == ["one", "two"]
-    assert memory(place, "shop", clock).undo() == one
-    assert memory(place, "shop", clock).undo(two.id) == two
+    assert memory(place, "shop", clock).undo().fact == one
+    assert memory(place, "shop", clock).undo(two.id).fact == two
     assert place.open().load() == before
     with pytest.raises(StoreError):
         memory(place, "shop", clock).undo()

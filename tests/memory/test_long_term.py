@@ -98,6 +98,7 @@ def test_the_same_key_replaces_and_keeps_the_old_value(world: World) -> None:
         "content": "The port is 5432.",
         "updated": NOON,
         "source": {"by": "user", "session": "s1", "turn": 1, "quote": "/save it"},
+        "replaced": "2026-05-01T13:00:00.000000Z",
     }
     assert saved.state == "replaced"
     assert world.shop.visible() == [
@@ -239,7 +240,7 @@ def test_a_key_that_is_taken_meanwhile_keeps_the_forgotten_fact_out(world: World
     with pytest.raises(StoreError, match="f2"):
         world.shop.undo()
     world.shop.forget("f2")
-    assert world.shop.undo("f1").content == "one"
+    assert world.shop.undo("f1").fact.content == "one"
     assert contents(world.shop) == ["one"]
 
 
@@ -251,5 +252,77 @@ def test_one_project_does_not_bring_back_what_another_forgot(world: World) -> No
     assert [fact.content for fact in world.blog.forgotten()] == ["two"]
     with pytest.raises(StoreError):
         world.blog.undo("f1")
-    assert world.blog.undo().content == "two"
+    assert world.blog.undo().fact.content == "two"
     assert (contents(world.blog), contents(world.shop)) == (["two"], ["two"])
+
+
+# ---- taking a change back ------------------------------------------------------------------------------------------
+
+
+def test_the_last_change_is_taken_back_whichever_it_was(world: World) -> None:
+    keep(world.shop, "one", key="k", type="rule")
+    keep(world.shop, "two")
+    states = [world.shop.visible()]
+    for change in (
+        lambda: world.shop.edit("f2", "2", EDIT),
+        lambda: keep(world.shop, "uno", key="k", type="fact"),
+        lambda: world.shop.forget("f2"),
+        lambda: keep(world.shop, "uno", type="preference"),
+    ):
+        world.clock.pass_hours(1 / 7200)  # several within a second have an order, too
+        change()
+        states.append(world.shop.visible())
+    told = []
+    while states.pop() and states:
+        told.append(world.shop.undo().told)
+        assert world.shop.visible() == states[-1]
+    assert told == [
+        "As it was before, of type fact: uno",
+        "Remembered again: 2",
+        "As it was before: one (not: uno)",
+        "As it was before: two (not: 2)",
+    ]
+    with pytest.raises(StoreError, match="Nothing that was forgotten or changed"):
+        world.shop.undo()
+
+
+def test_a_content_that_moved_under_a_key_goes_back_in_two_steps(world: World) -> None:
+    keep(world.shop, "one", key="k")
+    keep(world.shop, "two")
+    before = world.shop.visible()
+    keep(world.shop, "two", key="k")
+    world.shop.undo()
+    world.shop.undo()
+    assert world.shop.visible() == before
+
+
+def test_an_edit_of_one_fact_is_taken_back_by_its_id(world: World) -> None:
+    for word in ("one", "two"):
+        keep(world.shop, word)
+    world.shop.edit("f1", "uno", EDIT)
+    world.clock.pass_hours(1)
+    world.shop.edit("f2", "due", EDIT)
+    assert world.shop.undo("f1").told == "As it was before: one (not: uno)"
+    assert contents(world.shop) == ["one", "due"]
+
+
+def test_what_cannot_come_back_beside_another_is_passed_over(world: World) -> None:
+    keep(world.shop, "one")
+    world.shop.edit("f1", "uno", EDIT)
+    keep(world.shop, "two")
+    world.clock.pass_hours(1)
+    world.shop.edit("f2", "due", EDIT)
+    keep(world.shop, "two")
+    assert world.shop.undo().told == "As it was before: one (not: uno)"
+    with pytest.raises(StoreError, match="two is remembered again already, as f3"):
+        world.shop.undo()
+
+
+def test_versions_of_earlier_programs_and_damaged_ones_can_be_met(world: World) -> None:
+    world.path.write_text(
+        '[{"id":"a","content":"new","updated":"2026-01-01T00:00:00Z","versions":[{"content":"old"}]},'
+        '{"id":"b","content":"b","versions":[{"content":5}]}]'
+    )
+    assert world.shop.undo().told == "As it was before: old (not: new)"
+    with pytest.raises(StoreError):
+        world.shop.undo()

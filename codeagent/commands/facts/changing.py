@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codeagent.commands.base import CommandContext
-from codeagent.commands.facts.gone import bring_back, hidden_copy
+from codeagent.commands.facts.gone import hidden_copy
 from codeagent.commands.facts.wording import read_wording
 from codeagent.core.events import Notice
 from codeagent.core.ports import Saved
@@ -69,9 +69,10 @@ def _tell_model(id: str, context: CommandContext) -> None:
 
 
 async def undo(typed: str, context: CommandContext) -> None:
-    memory = context.session.memory
-    fact = bring_back(memory, typed, memory.facts())
-    context.ui.show(Notice("Remembered again: {fact}", {"fact": fact.content}))
+    """Take back the last change, whether a fact was forgotten, edited or replaced."""
+    undone = context.session.memory.undo(typed)
+    context.ui.show(Notice("{told}", {"told": undone.told}))
+    _tell_model(undone.fact.id, context)
 
 
 async def suggest(typed: str, context: CommandContext) -> None:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from codeagent.commands.base import CommandContext
-from codeagent.commands.facts.gone import returnable
 from codeagent.core.events import Notice
 from codeagent.core.tokens import estimate_tokens
 from codeagent.core.ui import Table
@@ -27,8 +26,7 @@ async def list_(typed: str, context: CommandContext) -> None:
 
 async def forgotten(typed: str, context: CommandContext) -> None:
     """What can be brought back, the newest loss first."""
-    memory = context.session.memory
-    gone = returnable(memory.forgotten(), memory.facts())
+    gone = context.session.memory.forgotten()
     if not gone:
         context.ui.show(Notice("Nothing that was forgotten can be brought back here."))
         return
@@ -94,7 +92,7 @@ async def stats(typed: str, context: CommandContext) -> None:
     rows = (
         ("facts", f"{len(facts):,} ({scopes['project']} of this project, {scopes['global']} global)"),
         ("types", ", ".join(f"{count} {name}" for name, count in types.most_common())),
-        ("forgotten", f"{len(returnable(memory.forgotten(), facts)):,}, can be brought back"),
+        ("forgotten", f"{len(memory.forgotten()):,}, can be brought back"),
         ("file", f"{memory.place} ({size:,} bytes)"),
         ("in context", _share(len(held), "fact", sum(estimate_tokens(item.content) for item in held), budget.facts)),
         ("task memory", f"{estimate_tokens(memory.task.load()):,} tokens, {memory.task.folder}"),

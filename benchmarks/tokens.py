@@ -1,6 +1,7 @@
 """How near token estimates come to what providers count: `python -m benchmarks.tokens [DATA]`.
 
-DATA is a folder with `runs.jsonl` (recorded agent runs with the provider's counts); without it runs are made.
+DATA is a file of recorded agent runs with the provider's counts, or a folder with such a `runs.jsonl`; without it runs
+are made.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ from codeagent.memory.meter import TokenMeter
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="?", type=Path, default=Path("../shared/data"))
-    path = parser.parse_args().data / "runs.jsonl"
+    parser.add_argument("data", nargs="?", type=Path)
+    given: Path | None = parser.parse_args().data
+    path = given or Path("../shared/data")
+    path = path / "runs.jsonl" if path.is_dir() else path
+    if given and not path.is_file():
+        parser.error(f"there are no recorded runs at {path}")
     classic, by_classes = make_estimate("classic"), make_estimate("classes")
     exact = make_estimate("exact") if find_spec("bpe_openai") else None
 

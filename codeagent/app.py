@@ -139,6 +139,8 @@ class House:
     async def _warm(self, session: Session) -> None:
         await session.model.provider.warm()
         await session.memory.prepare("")
+        if hint := await session.memory.elsewhere():
+            self._notices.append(hint)
 
     async def _wanted(self) -> Found | None:
         """The session to go on with; None for a new one."""

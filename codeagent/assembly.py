@@ -43,7 +43,7 @@ from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter
 from codeagent.memory.nearness import Nearness
-from codeagent.memory.opening import open_backend
+from codeagent.memory.opening import elsewhere, open_backend
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
 from codeagent.memory.retriever import KeywordRetriever, Retriever
@@ -239,28 +239,30 @@ class Assembly:
         return self.estimate(text.encode("utf-8", "replace"))
 
     def _memory(self, history: History, connection: Connection, keeper: ConversationKeeper) -> MemoryManager:
-        budget = connection.model.budget
+        budget, settings = connection.model.budget, self._settings
         return MemoryManager(
-            self._facts(),
+            LongTermMemory(open_backend(settings.memory.backend, self._home.facts), self._project.id, _now),
             self._retriever(connection.embedder),
             self._loader(budget, history),
             ConversationHistoryCompactor(
                 make_session_summarizer(connection, history),
                 self.estimate,
-                mode=self._settings.compaction.mode,
-                keep_turns=self._settings.compaction.keep_turns,
-                mask=self._settings.compaction.mask,
-                verify=self._settings.compaction.verify,
-                strategy=discover(strategies, "STRATEGY")[self._settings.memory.strategy],
+                mode=settings.compaction.mode,
+                keep_turns=settings.compaction.keep_turns,
+                mask=settings.compaction.mask,
+                verify=settings.compaction.verify,
+                strategy=discover(strategies, "STRATEGY")[settings.memory.strategy],
                 budget=budget,
             ),
             self._segmenter.words,
             FactBlock(budget.facts, self._tokens, _now),
-            make_task_memory(self._options, self._project, self._settings, _now),
+            make_task_memory(self._options, self._project, settings, _now),
             extract=partial(extract_facts, make_session_summarizer(connection, history)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),
             view=history,
+            inject=settings.memory.inject,
+            elsewhere=lambda: elsewhere(settings.memory.backend, self._home.facts),
         )
 
     def _retriever(self, embedder: Embedder | None) -> Retriever:
@@ -272,10 +274,6 @@ class Assembly:
             return by_words
         vectors = VectorCache(self._home.cache / "vectors.db", embedder.name)
         return HybridRetriever(by_words, embedder, vectors, _now, self._notices.append)
-
-    def _facts(self) -> LongTermMemory:
-        backend = open_backend(self._settings.memory.backend, self._home.facts)
-        return LongTermMemory(backend, self._project.id, _now)
 
     def _loader(self, budget: ContextBudget, history: History) -> ProjectMemoryLoader:
         return ProjectMemoryLoader(

@@ -140,8 +140,7 @@ class CallRunner:
 
     def _record(self, done: ToolFinished) -> None:
         about = () if done.result.failed else done.result.about
-        preface = "\n\n".join(text for path in about if (text := self.preface(path)))
-        text = f"{preface}\n\n{done.result.text}" if preface else done.result.text
+        text = "\n\n".join([*filter(None, map(self.preface, about)), done.result.text])
         self.history.append(
             ToolMessage(done.call.id, done.call.name, text),
             origin="tool",

@@ -209,7 +209,8 @@ class Session:
         self.history.repair_pairs()
         self.history.set_prompt(self._build_prompt(""), "clear")
         self.memory.safe_point()
-        self._refresh = None
+        # What is found for the next request has no other place then.
+        self._refresh = "resume" if self.memory.inject == "system" else None
 
     def reload(self) -> None:
         """Read instructions and facts anew with the next message: a safe point."""

@@ -15,13 +15,13 @@ import typer
 from codeagent.cli.finding import find
 from codeagent.cli.flags import Json
 from codeagent.cli.output import say, say_json, say_raw, table, tell
-from codeagent.commands.facts.gone import hidden_copy
+from codeagent.commands.facts.gone import hidden_copy, marked
 from codeagent.core.errors import StoreError
 from codeagent.core.ports import Saved
 from codeagent.memory.document import Document, from_bytes, to_bytes
 from codeagent.memory.entry import Fact, Scope, Source, checked_type, fact_to_json
 from codeagent.memory.long_term import LongTermMemory
-from codeagent.memory.opening import open_backend
+from codeagent.memory.opening import elsewhere, open_backend
 from codeagent.options import Options
 from codeagent.settings import Loaded, load_settings
 from codeagent.settings.trust import write_private
@@ -35,7 +35,10 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or a beginning tha
 @app.command("list")
 def list_(ctx: typer.Context, json: Json = False) -> None:
     """The facts that this project sees, oldest first."""
-    _show(_open(ctx.obj).visible(), json)
+    options: Options = ctx.obj
+    _show(_open(options).visible(), json)
+    if hint := elsewhere(_load(options).settings.memory.backend, options.home.facts):
+        tell(str(hint))
 
 
 @app.command()
@@ -75,11 +78,14 @@ def edit(
 @app.command()
 def show(ctx: typer.Context, id: Id, json: Json = False) -> None:
     """One fact, with where it came from and what stood in its place before."""
-    form = fact_to_json(_open(ctx.obj).get(id))
+    fact = _open(ctx.obj).get(id)
+    form = fact_to_json(fact)
     if json:
         say_json(form)
         return
     say(str(form.pop("content")))
+    if fact.expired(_now()):
+        form["expires"] = f"{fact.expires}, expired"
     source, versions = form.pop("source"), form.pop("versions")
     rows = [(name, str(value)) for name, value in {**form, **source}.items() if value]
     rows += [(f"until {version.get('updated', '?')}", str(version.get("content", ""))) for version in versions]
@@ -172,7 +178,7 @@ def import_(
     """Take over facts that are not there yet."""
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        document = from_bytes(data, file)
+        document = from_bytes(data, file, strict=True)
     except OSError as error:
         raise StoreError("{file} cannot be read: {reason}.", file=file, reason=error.strerror or error) from error
     except ValueError as error:
@@ -231,6 +237,6 @@ def _show(facts: list[Fact], json: bool, none: str = "Nothing is remembered that
     if json:
         say_json([fact_to_json(fact) for fact in facts])
     elif facts:
-        table([(fact.id, fact.scope, fact.type, fact.content) for fact in facts], paged=True)
+        table([(fact.id, fact.scope, fact.type, marked(fact)) for fact in facts], paged=True)
     else:
         tell(none)

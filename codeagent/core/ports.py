@@ -183,11 +183,12 @@ class Memory(Protocol):
         ...
 
     def recall(self, said: str) -> Recalled:
-        """Facts relevant to what was typed that are not in the context yet; marks them as injected."""
+        """What is to stand at the head of the message: facts relevant to it that are not in the context yet,
+        which count as injected from then on, and what no longer holds of those that are."""
         ...
 
     def safe_point(self) -> None:
-        """The prompt is about to be rebuilt: nothing counts as injected any more, files are read anew."""
+        """The prompt is about to be rebuilt: only what stands at the heads of messages still counts as injected."""
         ...
 
     def pinned(self) -> str:

@@ -93,7 +93,7 @@ class ToolResult:
     images: tuple[Image, ...] = ()
     """What the model is to see; it travels in a message behind all results of the reply."""
     about: tuple[str, ...] = field(default=(), compare=False)
-    """Absolute paths of the files or folders that were read or changed; the toolbox fills them in."""
+    """Absolute paths of what was read, changed or named by a command; the toolbox fills it in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 from codeagent.core.errors import StoreError
-from codeagent.memory.entry import Fact, fact_from_json, fact_to_json
+from codeagent.memory.entry import TYPES, Fact, Scope, fact_from_json, fact_to_json
 
 VERSION = 1
 
@@ -33,12 +33,12 @@ def to_bytes(document: Document) -> bytes:
     return json.dumps(form, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
 
 
-def from_bytes(data: bytes, where: object) -> Document:
-    """Read the JSON form, or a bare list of entries.
+def from_bytes(data: bytes, where: object, *, strict: bool = False) -> Document:
+    """Read the JSON form, or a bare list of entries; `strict` takes no entry that is none, or of an unknown kind.
 
     Raises:
         ValueError: it is neither.
-        StoreError: a newer version wrote it; `where` names it in the sentence.
+        StoreError: a newer version wrote it, or an entry is refused; `where` names the file in the sentence.
     """
     try:
         form = json.loads(data.decode("utf-8-sig"))
@@ -51,6 +51,9 @@ def from_bytes(data: bytes, where: object) -> Document:
     version = form.pop("version", VERSION)
     if isinstance(version, int) and version > VERSION:
         raise StoreError("The memory file {path} was written by a newer version of codeagent.", path=where)
+    if strict:
+        _check(entries, where, "entry")
+        _check(gone if isinstance(gone := form.get("forgotten"), list) else [], where, "forgotten entry")
     read = [(entry, fact_from_json(entry)) for entry in entries]
     facts = [fact for _, fact in read if fact is not None]
     gone = _forgotten(form.get("forgotten"))
@@ -59,6 +62,22 @@ def from_bytes(data: bytes, where: object) -> Document:
         for place, fact in gone:
             facts.insert(place, fact)
     return Document(tuple(facts), tuple(entry for entry, fact in read if fact is None), form)
+
+
+def _check(entries: Sequence[object], where: object, what: str) -> None:
+    for number, entry in enumerate(entries, 1):
+        if fault := _fault(entry):
+            sentence = "{what} {number} of {file} {fault}; nothing was imported."
+            raise StoreError(sentence, what=what.capitalize(), number=number, file=where, fault=fault)
+
+
+def _fault(entry: object) -> str:
+    if not isinstance(entry, dict) or fact_from_json(entry) is None:
+        return "has no content"
+    for name, known in (("type", TYPES), ("scope", get_args(Scope))):
+        if entry.get(name) is not None and entry[name] not in known:
+            return f"has the unknown {name} {entry[name]!r}, not one of {', '.join(known)}"
+    return ""
 
 
 def _forgotten(form: object) -> Sequence[tuple[int, Fact]] | None:

@@ -7,6 +7,7 @@ file or tool output makes a fact. Passing tasks are no facts, and telling them a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -47,10 +48,13 @@ class MemoryManager:
         conversation: ConversationKeeper | None = None,
         session: Callable[[], tuple[str, int]] = lambda: ("", 0),
         view: HistoryView | None = None,
+        inject: Literal["message", "system"] = "message",
+        elsewhere: Callable[[], Notice | None] = lambda: None,
     ) -> None:
         """`words` cuts text into words, `extract` proposes facts for `suggest` alone, `conversation` remembers what was
         said in this session, `session` gives session id and turn for the provenance of a fact, `view` shows the
-        messages in which facts may stand."""
+        messages in which facts may stand, `inject` says where they may: at the head of a message, or in the system
+        prompt alone. `elsewhere` tells of facts that another backend holds."""
         self._long_term = long_term
         self._retriever = retriever
         self._loader = loader
@@ -62,6 +66,8 @@ class MemoryManager:
         self.conversation = conversation
         self._session = session
         self._view = view
+        self._elsewhere = elsewhere
+        self.inject: Literal["message", "system"] = inject
 
     # ---- facts -----------------------------------------------------------------------------------------------------
 
@@ -153,13 +159,23 @@ class MemoryManager:
     def facts_section(self, said: str) -> Section | None:
         """Facts for the opening request, for the system prompt of a safe point; marks them as injected."""
         self.safe_point()
-        recalled = self.recall(said)
+        recalled = self._recall(said) if said else Recalled("")
         return Section("facts", recalled.text, order=400) if recalled.text else None
 
     def recall(self, said: str) -> Recalled:
-        """What is known that matters for what was typed and is not in the context yet; it counts as injected then."""
+        """What is known that matters for what was typed and is not in the context yet; it counts as injected then.
+
+        Where facts stand in the system prompt alone, only what no longer holds of them.
+        """
+        return self._block.take(said, (), self._long_term.visible()) if self.inject == "system" else self._recall(said)
+
+    def _recall(self, said: str) -> Recalled:
         facts = self._long_term.visible()
         return self._block.take(said, find(self._retriever, said, facts, self._earlier()), facts)
+
+    async def elsewhere(self) -> Notice | None:
+        """A hint when the file of another backend holds facts that are not here."""
+        return await asyncio.to_thread(self._elsewhere)
 
     def pinned(self) -> str:
         """Digest of task memory as its files are now ("" when they say nothing)."""

@@ -54,12 +54,12 @@ class _Basin:
 
     def twin(self, fact: Fact) -> Fact | None:
         """The fact of the same content; a remembered one where there is one."""
-        place = self._contents.get(_identity(fact))
+        place = self._contents.get(identity(fact))
         return None if place is None else self.facts[place]
 
     def take(self, fact: Fact) -> None:
         """Put in a fact from elsewhere, in the place of its forgotten twin if it has one."""
-        place = self._contents.get(_identity(fact))
+        place = self._contents.get(identity(fact))
         if fact.id in self._ids and (place is None or self.facts[place].id != fact.id):
             fact = replace(fact, id=self._new_id(self._ids))
         holder = self._keys.get(_key(fact)) if fact.key and fact.forgotten is None else None
@@ -76,14 +76,15 @@ class _Basin:
         else:
             self.facts[place] = fact
         self._ids.add(fact.id)
-        known = self._contents.setdefault(_identity(fact), place)
+        known = self._contents.setdefault(identity(fact), place)
         if self.facts[known].forgotten is not None:
-            self._contents[_identity(fact)] = place
+            self._contents[identity(fact)] = place
         if fact.key and fact.forgotten is None:
             self._keys[_key(fact)] = place
 
 
-def _identity(fact: Fact) -> Identity:
+def identity(fact: Fact) -> Identity:
+    """Facts that have it in common are one."""
     return fact.scope, fact.project, fact.content
 
 

@@ -119,12 +119,19 @@ class FactBlock:
         return Recalled("\n\n".join(parts), tuple(ids))
 
     def _changes(self, facts: Sequence[Fact]) -> list[str]:
-        """A line for each fact in the context that has been forgotten or changed, told once."""
-        now = {fact.id: fact for fact in facts if fact.id in self._facts}
+        """A line for each fact in the context that has been forgotten, has expired or was changed; told once."""
+        moment = self._clock()
+        valid = [fact for fact in facts if not fact.expired(moment)]
+        now = {fact.id: fact for fact in valid if fact.id in self._facts}
         lines = []
         for id in sorted(self._facts):
             fact = now.get(id)
-            if fact is None:
+            if fact is None and (same := next((one for one in valid if _says(self._shown[id], one.content)), None)):
+                # Another scope holds the same: it stands for it from now on.
+                self._facts.discard(id)
+                del self._shown[id]
+                self._show(same)
+            elif fact is None:
                 lines.append(f"- [{id}, {GONE}] {_indented(self._shown.pop(id))}")
                 self._facts.discard(id)
             elif not _says(self._shown[id], fact.content):

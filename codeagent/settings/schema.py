@@ -46,6 +46,9 @@ class MemorySettings(_Table):
     """Count from what the endpoint reported last, and estimate only what came after it."""
     compression_trigger_ratio: PositiveFloat = Field(default=0.8, le=1)
     """Share of the short-term budget from which on it is compressed; under 0.5 acts as 0.5."""
+    inject: Literal["message", "system"] = "message"
+    """Where facts that were found are put: at the head of the newest message, or in the system prompt alone, which
+    changes at safe points only."""
     git_commit: bool = False
     """Commit each change of task memory by itself, where the project is a repository."""
 

@@ -6,7 +6,6 @@ import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,6 +19,7 @@ from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.tools import bounds, builtin
 from codeagent.tools.base import ToolFault, schema
 from codeagent.tools.checks import Checks
+from codeagent.tools.touched import touched
 
 
 def builtin_tools() -> list[Tool]:
@@ -97,10 +97,9 @@ class Toolbox:
         if tool.action is not None:
             action = await tool.action(params, ctx)
             verdict = await self._permission.check(action)
-            if action.kind in ("read", "edit"):
-                about = tuple(part.subject for part in action.parts if Path(part.subject).is_absolute())
             if not verdict.allowed:
                 return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied")
+            about = touched(action)
         result = await tool.run(params, ctx)
         if result.denied and action is not None:
             self._permission.refused(action, result.text)

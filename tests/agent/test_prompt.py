@@ -224,3 +224,52 @@ async def test_neither_turn_nor_compaction_makes_a_fact(make: Make) -> None:
     await events(session.compact())
     assert session.memory.facts() == []
     assert not world.home.facts.exists()
+
+
+async def test_where_facts_stand_in_the_prompt_alone_they_change_at_safe_points(make: Make) -> None:
+    world = make(memory__inject="system")
+    session = world.begin([say("One."), say("Ninja."), say("Ninja."), say("Ninja.")])
+    await events(session.run_turn("one"))
+    session.memory.save(FACT, by="user")
+    await events(session.run_turn("which tool does the build use?"))
+    session.clear()
+    await events(session.run_turn("which tool does the build use?"))
+    await events(session.run_turn("which tool does the build use?"))
+    first, second, third, fourth = world.requests
+    assert [count(request) for request in world.requests] == [0, 0, 1, 1]
+    assert FACT in system(third)
+    assert extends(second.messages, first.messages) and extends(fourth.messages, third.messages)
+    check_valid(session)
+
+
+async def test_a_fact_in_the_prompt_alone_is_called_off_at_once(make: Make) -> None:
+    world = make(memory__inject="system")
+    session = world.begin([say("Ninja."), say("I see.")])
+    saved = session.memory.save(FACT, by="user")
+    await events(session.run_turn("which tool does the build use?"))
+    session.memory.forget(saved.id)
+    await events(session.run_turn("which tool does the build use?"))
+    assert f"- [{saved.id}, no longer true] {FACT}" in world.requests[1].messages[-1].decode()
+
+
+async def test_after_a_clear_nothing_is_called_off_that_was_said_before(world: World) -> None:
+    session = world.begin([say("One."), say("Ninja."), say("Two.")])
+    await events(session.run_turn("one"))
+    saved = session.memory.save(FACT, by="user")
+    await events(session.run_turn("which tool does the build use?"))
+    session.memory.forget(saved.id)
+    session.clear()
+    await events(session.run_turn("two"))
+    assert "ninja" not in b"".join(world.requests[-1].messages).decode().lower()
+
+
+async def test_a_copy_that_is_forgotten_leaves_the_equal_global_fact_true(world: World) -> None:
+    session = world.begin([say("One."), say("Ninja."), say("Ninja.")])
+    await events(session.run_turn("one"))
+    copy = session.memory.save(FACT, by="user")
+    await events(session.run_turn("which tool does the build use?"))
+    everywhere = session.memory.save(FACT, by="user", scope="global")
+    session.memory.forget(copy.id)
+    await events(session.run_turn("which tool does the build use?"))
+    assert b"no longer true" not in world.requests[-1].messages[-1]
+    assert (count(world.requests[-1]), session.memory.in_context(everywhere.id)) == (1, True)

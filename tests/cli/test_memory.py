@@ -201,6 +201,47 @@ def test_what_holds_no_facts_is_refused(cli: Cli, tmp_path: Path, data: str) -> 
     assert said.err.startswith(f"codeagent: {file} holds no facts: ")
 
 
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        ([{"content": "a"}, {"type": "rule"}], "Entry 2 of {file} has no content; nothing was imported."),
+        ([{"content": "a"}, 5], "Entry 2 of {file} has no content; nothing was imported."),
+        (
+            [{"content": "a", "type": "mood"}],
+            "Entry 1 of {file} has the unknown type 'mood', not one of fact,",
+        ),
+        (
+            [{"content": "a", "scope": ["all"]}],
+            "Entry 1 of {file} has the unknown scope ['all'], not one of pro",
+        ),
+        ({"entries": [], "forgotten": [{"content": "a"}, {}]}, "Forgotten entry 2 of {file} has no content; nothing "),
+    ],
+)
+def test_an_entry_that_is_none_lets_nothing_in(cli: Cli, tmp_path: Path, entries: object, sentence: str) -> None:
+    file = tmp_path / "facts.json"
+    file.write_text(json.dumps(entries), encoding="utf-8")
+    said = cli("memory", "import", str(file))
+    assert (said.code, said.out, facts(cli)) == (1, "", [])
+    assert said.err.startswith(f"codeagent: {sentence.format(file=file)}")
+
+
+def test_expired_facts_are_marked(cli: Cli, home: Home) -> None:
+    home.facts.parent.mkdir(parents=True)
+    home.facts.write_text('[{"id":"a","content":"一","expires":"2020-01-01"},{"id":"b","content":"two"}]')
+    assert cli("memory", "list").out == "a  global  fact  (expired) 一\nb  global  fact  two\n"
+    assert "expires  2020-01-01, expired" in cli("memory", "show", "a").out.splitlines()
+    assert cli("memory", "search", "一").out == ""
+
+
+def test_facts_left_in_another_backend_are_told_of(cli: Cli) -> None:
+    cli("memory", "add", "one")
+    cli("config", "set", "memory.backend", "sqlite")
+    cli("memory", "add", "two")
+    said = cli("memory", "list")
+    assert "two" in said.out
+    assert said.err.startswith("1 fact in ") and "export FILE --backend json_file" in said.err
+
+
 def test_a_long_list_is_paged_on_a_terminal(cli: Cli) -> None:
     for number in range(12):
         cli("memory", "add", f"fact {number}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from codeagent.core.errors import CodeAgentError, ModelError, UsageError
 from codeagent.core.events import Notice
+from codeagent.core.paths import Home
 from codeagent.core.ui import Answer, Table
 from codeagent.llm.providers.scripted import call, say, summary
 from codeagent.memory.extract import Proposal, read_proposals
@@ -315,6 +317,33 @@ def test_what_is_no_list_of_proposals_is_an_error(text: str) -> None:
         read_proposals(text)
 
 
+async def test_an_expired_fact_is_marked_and_never_told_to_the_model(sit: Sit, tmp_path: Path) -> None:
+    memory = Home(tmp_path / "home").facts
+    memory.parent.mkdir(parents=True)
+    memory.write_text(
+        '[{"id":"a1","content":"端口是 5432","expires":"2020-01-01"},{"id":"b2","content":"端口是 5433"}]'
+    )
+    table = await sit(say("5433."))
+    assert await contents(table) == ["(expired) 端口是 5432", "端口是 5433"]
+    (_, shown) = await table.shown("/memory show a1")
+    assert isinstance(shown, Table)
+    assert ("expires", "2020-01-01, expired") in shown.rows
+    await table.type("端口是多少")
+    system = table.session.history.prompt.system
+    assert ("端口是 5432" in system, "端口是 5433" in system) == (False, True)
+
+
+async def test_facts_of_another_backend_are_told_of_until_they_are_here(sit: Sit) -> None:
+    table = await sit()
+    await table.type("/save 构建用 ninja")
+    other = await sit(environ={"PATH": os.environ["PATH"], "CODEAGENT_MEMORY__BACKEND": "sqlite"})
+    (none, hint) = await other.told("/memory list")
+    assert none == "Nothing is remembered here."
+    assert hint.startswith("1 fact in ") and "export FILE --backend json_file" in hint and "import FILE" in hint
+    await other.type("/save 构建用 ninja")
+    assert len(await other.told("/memory list")) == 1
+
+
 # ---- instructions that join on the way -------------------------------------------------------------------------------
 
 
@@ -341,3 +370,22 @@ async def test_nested_instructions_travel_once_at_the_head_of_the_first_result(s
     ]
     await table.type("/clear")
     assert "Version 2 is frozen." in table.session.history.prompt.system
+
+
+async def test_a_command_that_names_a_file_brings_the_instructions_that_hold_there(sit: Sit, tmp_path: Path) -> None:
+    top = tmp_path / "项目"
+    for folder in ("api", "网页/页", "docs"):
+        (top / folder).mkdir(parents=True)
+        (top / folder / "CODEAGENT.md").write_text(f"Rule of {folder}.", encoding="utf-8")
+        (top / folder / "a.txt").write_text("content", encoding="utf-8")
+    table = await sit(
+        call("shell", command="echo docs api"),
+        call("shell", command="cat api/a.txt"),
+        call("shell", command="cd 网页 && cat '页/a.txt' && cat ../api/a.txt"),
+        call("shell", command="cat docs/a.txt; exit 3"),
+        say("Read."),
+    )
+    await table.type("read them")
+    results = [entry.message.text for entry in table.session.history.entries if entry.origin == "tool"]
+    rules = [[name for name in ("api", "网页/页", "docs") if f"Rule of {name}." in text] for text in results]
+    assert rules == [[], ["api"], ["网页/页"], []]

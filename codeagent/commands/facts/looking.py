@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from codeagent.commands.base import CommandContext
+from codeagent.commands.facts.gone import marked
 from codeagent.core.events import Notice
 from codeagent.core.tokens import estimate_tokens
 from codeagent.core.ui import Table
@@ -22,6 +24,8 @@ async def list_(typed: str, context: CommandContext) -> None:
         await search(typed, context)
         return
     _page(context.session.memory.facts(), int(typed or 1), "/memory list", context)
+    if hint := await context.session.memory.elsewhere():
+        context.ui.show(hint)
 
 
 async def forgotten(typed: str, context: CommandContext) -> None:
@@ -62,7 +66,7 @@ async def show(typed: str, context: CommandContext) -> None:
         ("key", fact.key or ""),
         ("created", fact.created),
         ("updated", fact.updated),
-        ("expires", fact.expires or ""),
+        ("expires", _expiry(fact)),
         ("asked by", {"user": "you", "tool": "the model, at your word"}.get(source.by, source.by)),
         ("in session", f"{source.session}, turn {source.turn}" if source.session else ""),
         ("you said", source.quote),
@@ -117,6 +121,10 @@ def _repeated(repeats: Repeats) -> str:
     return f"{told} before the first compaction, {after.repeats:,} of {after.deeds:,} since" if after.deeds else told
 
 
+def _expiry(fact: Fact) -> str:
+    return f"{fact.expires}, expired" if fact.expired(datetime.now(UTC)) else fact.expires or ""
+
+
 def _share(count: int, what: str, tokens: int, budget: int) -> str:
     return f"{count} {what}{'s' * (count != 1)}, {tokens:,} of {budget:,} tokens"
 
@@ -135,5 +143,5 @@ def _page(facts: Sequence[Fact], page: int, line: str, context: CommandContext) 
 
 def _table(facts: Sequence[Fact]) -> Table:
     return Table(
-        ("id", "scope", "type", "fact"), tuple((fact.id, fact.scope, fact.type, fact.content) for fact in facts)
+        ("id", "scope", "type", "fact"), tuple((fact.id, fact.scope, fact.type, marked(fact)) for fact in facts)
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeagent.core.entries import Compaction, Need
+from codeagent.core.entries import Compaction, Need, Prompt
 from codeagent.core.errors import ContextOverflow, NetworkError
-from codeagent.core.messages import ToolCall, ToolMessage
+from codeagent.core.messages import ToolCall, ToolMessage, UserMessage, encode
 from codeagent.core.tokens import ContextBudget, estimate_classes
 from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.ledger import MARK, SUMMARY, Ledger, Words, read, render, split
@@ -110,6 +113,29 @@ async def test_one_message_larger_than_the_window_loses_its_middle_and_no_rule()
     assert proposal is not None and proposal.tokens_after < BUDGET.hard_limit
     text = proposal.messages[0].message.text
     assert all(part in text for part in ("Read this.", "Never commit it. 不要提交。", 'recall(id="m1")'))
+
+
+async def test_where_there_is_no_room_for_a_summary_the_record_alone_is_enough() -> None:
+    """System prompt and tools take nearly all; nobody is asked for what would not fit."""
+    prompt = Prompt("You are a coding agent. " * 940)
+    talk = steps(Talk(prompt=prompt).user("Never touch vendor/. 不要改 vendor/。"), 2, 200)
+    fixed = estimate_classes(prompt.system.encode())
+    assert BUDGET.trigger < fixed < BUDGET.hard_limit - 250
+    proposal = await climb(talk)
+    assert proposal is not None and proposal.tokens_after < BUDGET.hard_limit
+    assert (proposal.failure, proposal.held) == ("there is no room for one", 2)
+
+
+async def test_a_message_of_nothing_typed_is_shortened_too() -> None:
+    talk = Talk().user("").assistant("Yes.")
+    talk.entries[0] = replace(talk.entries[0], said="", **_message("a line of a log\n" * 6_000))
+    proposal = await climb(talk, ask=False)
+    assert proposal is not None and proposal.tokens_after < BUDGET.hard_limit
+
+
+def _message(text: str) -> dict[str, Any]:
+    message = UserMessage(text)
+    return {"message": message, "wire": encode(message), "tokens": estimate_classes(encode(message))}
 
 
 async def test_what_cannot_shrink_is_told_with_its_sizes() -> None:

@@ -76,8 +76,13 @@ class Folding:
         entries = job.view.entries
         head, tail = entries[: plan.cut], entries[plan.cut :]
         request = _request(head, tail)
+        # Where little is left beside what stands before the messages, the record must leave room for them.
+        room = max(0, self._parts.budget.hard_limit - Scale.of(job, self._parts).fixed)
         made, record = ledger.render(
-            ledger.ledger(head, tail, request, self.typed), self._tokens, self._trigger // 4, self._trigger // 16
+            ledger.ledger(head, tail, request, self.typed),
+            self._tokens,
+            min(self._trigger // 4, room // 2),
+            min(self._trigger // 16, room // 8),
         )
         opens = isinstance(tail[0].message, UserMessage) if tail else request is None
         earlier = "\n\n".join(text for entry in head if (text := ledger.split(entry.message.text)[2]))
@@ -95,8 +100,10 @@ class Folding:
         return sum(entry.tokens for entry in draft.head) + draft.plan.saved
 
     def predicted(self, scale: Scale, draft: Draft) -> int:
-        """Tokens of the request when the draft is carried out, with a summary of the usual length."""
+        """Tokens of the request when the draft is carried out, with a summary of the usual length if one is asked."""
         gone = self.gone(draft)
+        if not (self._asks and scale.job.need.ask):
+            return scale.after(gone, self._size(replace(draft, alone=False).messages(_NO_SUMMARY)))
         return scale.after(gone, self._size(draft.messages("")) + min(_LENGTH, self._trigger // 8, gone // 4))
 
     async def fold(self, job: Job, draft: Draft) -> Compaction | None:

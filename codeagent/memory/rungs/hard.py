@@ -36,14 +36,19 @@ class Hard:
         scale = Scale.of(job, self.parts)
         if not scale.pressing:
             return None
-        for limit in dict.fromkeys((scale.limit, min(scale.budget.hard_limit, job.tokens))):
-            for plan in self._plans(job.view.entries):
+        asked = job.need.ask
+        most, plans = min(scale.budget.hard_limit, job.tokens), self._plans(job.view.entries)
+        for limit, ask in ((scale.limit, True), (most, True), (most, False)):
+            job = replace(job, need=replace(job.need, ask=ask and job.need.ask))
+            for plan in plans:
                 draft = self.folding.draft(job, plan)
-                if self.folding.predicted(scale, draft) >= limit:
+                if self.folding.predicted(replace(scale, job=job), draft) >= limit:
                     continue
                 if made := await self.folding.fold(job, draft):
-                    return made
+                    roomless = made.failure and asked and not job.need.ask
+                    return replace(made, failure="there is no room for one") if roomless else made
                 job = replace(job, need=replace(job.need, ask=False))  # one summary is asked for, not one a plan
+                asked = False
         raise too_large(job, scale)
 
     def _plans(self, entries: Sequence[Entry]) -> list[Plan]:
@@ -68,11 +73,13 @@ class Hard:
         if entry.said is None or not isinstance(entry.message, UserMessage):
             return shortened(entry, length, self.parts.estimate)
         message = unseen(entry.message, NO_LONGER_SHOWN)
-        head, found, beside = message.text.partition(entry.said)
-        text = head + self.folding.typed(entry) + without_pastes(beside, entry.id)
-        if (not found or text == message.text) and not entry.message.images:
+        text = message.text
+        if (at := text.find(entry.said)) >= 0:
+            beside = without_pastes(text[at + len(entry.said) :], entry.id)
+            text = text[:at] + self.folding.typed(entry) + beside
+        if text == message.text and not entry.message.images:
             return None
-        return Replacement(UserMessage(text) if found else message, of=(entry.id,), id=entry.id)
+        return Replacement(UserMessage(text), of=(entry.id,), id=entry.id)
 
 
 def too_large(job: Job, scale: Scale) -> ContextOverflow:

@@ -127,8 +127,6 @@ class Agent:
             for notice in self._limits.check(step, self.history.spent, before):
                 yield notice
             before = self.history.spent
-            async for event in self.compacting(self.guard.maybe_compact_history()):
-                yield event
             replied = None
             async for event in self._ask(step):
                 replied = event
@@ -157,8 +155,14 @@ class Agent:
                 await self.keeper.compacted(event.receipt)
 
     async def _ask(self, step: int) -> AsyncGenerator[Event, None]:
-        """One model call, whose last event is `Replied`; an answer of nothing at all is asked for once more."""
+        """One model call, whose last event is `Replied`; an answer of nothing at all is asked for once more.
+
+        Before the second, too, the history is looked at: the usage reported with the first may be more than was
+        estimated.
+        """
         for last in (False, True):
+            async for event in self.compacting(self.guard.maybe_compact_history()):
+                yield event
             async for event in self._ask_fitting(step):
                 yield event
                 if isinstance(event, Replied):

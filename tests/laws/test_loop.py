@@ -1,4 +1,4 @@
-"""Laws 1, 2, 3 and 5 for the whole loop, over random lives: what the model says, what breaks, who interrupts."""
+"""Laws 1, 2, 3, 5 and 7 for the whole loop, over random lives: what the model says, what breaks, who interrupts."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from codeagent.agent.session import Session
-from codeagent.core.events import Event, TurnEnded
+from codeagent.core.entries import Compaction, Entry
+from codeagent.core.events import Compacted, Event, StepStarted, TurnEnded
 from codeagent.core.messages import SystemMessage, ToolCall, encode
 from codeagent.core.ports import Request, StreamItem
 from codeagent.history.reading import read_state
 from codeagent.llm.providers.scripted import ScriptedProvider, Step, say
 from tests.agent._world import World
 from tests.laws.requests import extends, unpaired
+from tests.pictures import png
 
 WINDOW = 3_900
 """Tokens: a few long texts are over the trigger."""
@@ -31,6 +33,7 @@ CALL = st.sampled_from(
         ("read_file", '{"path":"a.txt"}'),
         ("read_file", '{"path":"缺.txt"}'),
         ("read_file", '{"path":'),
+        ("read_file", '{"path":"图.png"}'),
         ("no_such_tool", "{}"),
         ("glob", '{"pattern":"*"}'),
         ("write_file", '{"path":"b.txt","content":"好"}'),
@@ -39,7 +42,8 @@ CALL = st.sampled_from(
         ("shell", '{"command":"echo begun; sleep 0.02"}'),
     ]
 )
-TALK = st.builds(lambda text, cut: Step(text, cut=cut), TEXT, st.booleans())
+TALK = st.builds(lambda text, cut: Step(text, cut=cut), TEXT | st.just(""), st.booleans())
+SAID = TEXT | st.just("Look at @图.png")
 WORK = st.builds(
     lambda text, made, cut: Step(text, tuple(ToolCall("", *call) for call in made), cut=cut),
     st.just("") | TEXT,
@@ -60,7 +64,7 @@ SUMMARY = st.builds(
 TURN = st.tuples(
     st.just("turn"),
     st.tuples(
-        TEXT,
+        SAID,
         st.lists(REPLY, min_size=1, max_size=5),
         st.none() | st.integers(0, 40),
         st.lists(st.integers(0, 25), max_size=2),
@@ -70,7 +74,7 @@ DEED = st.one_of(
     TURN,
     TURN,
     st.tuples(st.just("compact"), st.tuples(SUMMARY, st.none() | st.integers(0, 2))),
-    st.tuples(st.sampled_from(["clear", "resume", "save", "undo"]), st.none()),
+    st.tuples(st.sampled_from(["clear", "resume", "save", "undo", "undo"]), st.none()),
 )
 
 
@@ -92,6 +96,7 @@ class Life:
     def __post_init__(self) -> None:
         self._model: dict[str, Any] = {"provider": self, "window": WINDOW, "retries": 1, "sleep": at_once}
         self.world.file("a.txt", "one\n二\n")
+        self.world.file("图.png", png(30, 20))
         self.session: Session = self.world.begin(**self._model)
 
     # ---- the model -----------------------------------------------------------------------------------------------
@@ -110,7 +115,8 @@ class Life:
         return None
 
     def _check(self, request: Request) -> None:
-        """Laws 2 and 5."""
+        """Laws 2, 5 and 7."""
+        assert self.session.meter.request(self.session.history) <= self.session.model.budget.hard_limit
         state = read_state(self.session.history.path).state
         on_disk = [encode(SystemMessage(state.prompt.system)), *(entry.wire for entry in state.entries)]
         assert list(request.messages) == on_disk
@@ -156,16 +162,37 @@ class Life:
                 self.session.interrupt()
             if len(seen) in steered:
                 self.session.steer(f"and {len(seen)}")
+            if isinstance(event, Compacted):
+                self._gained(seen, event.receipt)
             seen.append(event)
         return seen
 
+    def _gained(self, seen: list[Event], receipt: Compaction) -> None:
+        """Law 7: each compaction makes the request smaller; before the next of them the model is asked, but where the
+        first left it over the hard limit."""
+        assert receipt.tokens_after < receipt.tokens_before
+        since = [event for event in seen if isinstance(event, Compacted | StepStarted)]
+        if since and isinstance(since[-1], Compacted):
+            assert receipt.tokens_before > self.session.model.budget.hard_limit
+
     async def _undo(self, _: None) -> None:
-        """Take a compaction back."""
-        if self.session.history.receipt is not None:
-            gone = set(self.session.history.receipt.left)
+        """Take a compaction back: the exact messages return, and what came after it stays."""
+        receipt = self.session.history.receipt
+        if receipt is not None:
+            before = self._before(receipt)
+            known = {*(entry.id for entry in before), *(item.id for item in receipt.messages)}
+            after = [entry for entry in self.session.history.entries if entry.id not in known]
             await self.session.undo_compaction()
-            assert gone <= {entry.id for entry in self.session.history.entries}
+            assert list(self.session.history.entries) == [*before, *after]
             self.epoch += 1
+
+    def _before(self, receipt: Compaction) -> list[Entry]:
+        """The messages before a compaction, out of the lines before its record."""
+        lines = self.session.history.path.read_bytes().splitlines(keepends=True)
+        heads = ((json.loads(line), place) for place, line in enumerate(lines))
+        place = next(place for head, place in heads if head["type"] == "compaction" and head["id"] == receipt.id)
+        older = self.world.file("older.jsonl", b"".join(lines[:place]))
+        return list(read_state(older).state.entries)
 
     async def _clear(self, _: None) -> None:
         self.session.clear()

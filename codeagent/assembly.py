@@ -59,6 +59,7 @@ from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import TATTOO, make_task_keeper, make_task_memory
 from codeagent.text.segment import Segmenter
 from codeagent.toolkit import make_todos, make_web, offered
+from codeagent.tools.checks import Checks
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
 from codeagent.tools.todos import TodoList, todo_section

@@ -36,6 +36,9 @@ async def attached(said: str, ctx: ToolContext) -> Attached:
     notices: list[Notice] = []
     for path in paths:
         name = shown(ctx, path)
+        if not path.is_file():
+            notices.append(Notice("There is no file {name}, so none is attached.", {"name": name}, "warning"))
+            continue
         try:
             images.append(await asyncio.to_thread(load_picture, path, name, ctx.archive))
             sentence = "Attached {name}." if ctx.sees else "{name} is attached, but the model is told its name alone."
@@ -48,5 +51,5 @@ async def attached(said: str, ctx: ToolContext) -> Attached:
 def _paths(said: str, ctx: ToolContext) -> Iterator[Path]:
     for quoted, plain in _NAMED.findall(said):
         text = quoted or plain
-        if "\0" not in text and (path := resolve(ctx, text)).is_file():
-            yield path
+        if "\0" not in text:
+            yield resolve(ctx, text)

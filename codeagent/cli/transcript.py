@@ -52,7 +52,8 @@ def _message(record: dict[str, Any], brief: bool) -> Iterator[str]:
     text = _text(message.get("content"))
     match message.get("role"):
         case "user":
-            yield f"## {'Summary' if record.get('origin') == 'summary' else 'User'}\n\n{record.get('said') or text}\n"
+            title = {"summary": "Summary", "tool": "Images"}.get(str(record.get("origin")), "User")
+            yield f"## {title}\n\n{record.get('said') or text}\n"
         case "assistant":
             if text:
                 yield f"## Assistant\n\n{text}\n"

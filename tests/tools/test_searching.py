@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from codeagent.core.tools import ToolResult
 from codeagent.history.archive import SessionArchive
@@ -18,7 +22,7 @@ from codeagent.tools.own_search import search_python
 from codeagent.tools.queries import Query
 from codeagent.tools.searching import search_rg
 from codeagent.tools.walking import list_files, ripgrep
-from tests.tools.world import World
+from tests.tools.world import World, make_world
 
 
 def archived(world: World, result: ToolResult) -> list[str]:
@@ -289,3 +293,37 @@ async def test_a_real_repository(world: World) -> None:
     world.file("private.txt", "hit")
     world.file("public.txt", "hit")
     assert (await world.run("grep", pattern="hit", mode="files")).text == "public.txt"
+
+
+NAME = st.sampled_from(["a", "b.py", "c.log", "build", ".hid", "数据", "x y", "[z]"])
+FILE = st.lists(NAME, min_size=1, max_size=3).map("/".join)
+LINES = "a|*.log|!c.log|/build|build/|b.py|**/a/*|a/**|!a/b.py|数据/|# a|x\\ y|\\[z]|.hid"
+RULE = st.sampled_from(LINES.split("|"))
+RULES = st.lists(RULE, max_size=3).map("\n".join)
+
+
+@given(
+    st.lists(FILE, max_size=8),
+    st.dictionaries(st.sampled_from([".gitignore", "a/.gitignore", ".ignore", "build/.ignore"]), RULES, max_size=3),
+    RULES,
+    st.booleans(),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_any_tree_is_listed_and_searched_alike(
+    tmp_path: Path, files: list[str], ignores: dict[str, str], own: str, repository: bool, hidden: bool
+) -> None:
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        world = make_world(Path(folder))
+        for name, content in {**dict.fromkeys(files, "hit\n"), **ignores, ".code-agent-cli/ignore": own}.items():
+            with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
+                world.file(name, content)
+        if repository:
+            (world.top / ".git").mkdir()
+        rg = ripgrep(world.ctx.environ)
+        assert rg is not None
+        start = world.top / "a" if (world.top / "a").is_dir() else world.top
+        listed = await list_files(start, world.ctx, rg, hidden=hidden)
+        assert sorted(listed) == sorted(await list_files(start, world.ctx, None, hidden=hidden))
+        query = Query("hit", world.top, "files", hidden=hidden)
+        assert await search_rg(query, world.ctx, rg) == search_python(query, world.ctx)

@@ -30,7 +30,9 @@ _VALUES = 12
 _CHANGING = {"edit_file", "write_file"}
 _ITEM = re.compile(r"- (m\d+)( in part)?(?: agrees to (m\d+), (\d+) lines)?:")
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): *(\S.*?) *\r?$", re.MULTILINE)
-_EXIT = re.compile(r"\[(exit \d+|killed by [^\]]+)\]\s*$")
+_EXIT = re.compile(r"(?:^\[|to free the context, )(exit \d+|killed by [\w ]+?)(?= after \d|[;\]])", re.M)
+_END = 12_000
+"""Characters at the end of a result among which its ending is looked for: what hooks print may stand behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +139,19 @@ def _deed(call: ToolCall, result: Entry | None) -> Ledger:
     given = given if isinstance(given, dict) else {}
     path, command = given.get("path"), given.get("command")
     if isinstance(command, str) and command.strip():
-        found = _EXIT.search(result.message.text[-200:]) if result else None
-        return Ledger(commands=((" ⏎ ".join(command.split("\n"))[:300], found[1] if found else ""),))
+        end = ended(result.message.text) if result else ""
+        return Ledger(commands=((" ⏎ ".join(command.split("\n"))[:300], end),))
     if isinstance(patch := given.get("patch"), str):
         return Ledger(modified=tuple(dict.fromkeys(_PATCHED.findall(patch))))
     if isinstance(path, str) and path.strip() and "\n" not in path:
         return Ledger(modified=(path,)) if call.name in _CHANGING else Ledger(read=(path,))
     return Ledger()
+
+
+def ended(text: str) -> str:
+    """How the command ended whose result this is, masked or not: "exit 2"; "" where that is not told."""
+    found: list[str] = _EXIT.findall(text[-_END:])
+    return found[-1] if found else ""
 
 
 # ---- written and read back -----------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from codeagent.core.errors import ContextOverflow, NetworkError
 from codeagent.core.messages import ToolCall, ToolMessage, UserMessage, encode
 from codeagent.core.tokens import ContextBudget, estimate_classes
 from codeagent.memory.compactor import ConversationHistoryCompactor
-from codeagent.memory.ledger import MARK, SUMMARY, Ledger, Words, read, render, split
+from codeagent.memory.ledger import MARK, SUMMARY, Ledger, Words, ended, read, render, split
+from codeagent.memory.rungs.mask import mask
 from codeagent.memory.verify import assents, rules, without_pastes
 from tests.memory._world import Summariser, Talk
 from tests.memory.test_compactor import size
@@ -142,6 +143,24 @@ async def test_what_cannot_shrink_is_told_with_its_sizes() -> None:
     with pytest.raises(ContextOverflow) as raised:
         await climb(Talk().user("hi"), more=7_000)
     assert raised.value.arguments["limit"] == BUDGET.hard_limit
+
+
+@pytest.mark.parametrize(
+    ("status", "end"),
+    [
+        ("[exit 2]", "exit 2"),
+        ("[exit 0 after 12 s]", "exit 0"),
+        ("[exit 1; the next command runs in lib]", "exit 1"),
+        ("[killed by SIGKILL after 3.2 s]", "killed by SIGKILL"),
+        ("[exit 3]\n\n[Output of the project's hook post_edit]\n" + "a line\n" * 900, "exit 3"),
+        ("[exit 0]\nand more", "exit 0"),
+        ("see [exit 0]", ""),
+        ("(interrupted)", ""),
+    ],
+)
+def test_how_a_command_ended_is_known_from_its_result_masked_or_not(status: str, end: str) -> None:
+    text = f"[exit 9]\noutput\n{status}" if end else status
+    assert (ended(text), ended(mask(text, "m3"))) == (end, end)
 
 
 LINE = st.sampled_from(["Never do x.", "  - 必须", "### Files", "- m9:", "", "| a | b |", MARK, "## Summary", "好"])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.messages import Message, ToolMessage, UserMessage, encode, unseen
 from codeagent.core.ports import Estimate
+from codeagent.memory.ledger import ended
 from codeagent.memory.rungs.base import Job, Parts, Scale, kept_from
 from codeagent.memory.working import groups
 
@@ -77,10 +78,11 @@ def masked_line(entry: Entry) -> Message | None:
 def mask(text: str, id: str) -> str:
     """One line: how much is left out, how it ended, and where the whole is."""
     last = text.rstrip().rpartition("\n")[2]
-    ended = f", {last.strip('[]')}" if last.startswith("[") and len(last) < 60 else ""
+    how = ended(text) or (last.strip("[]") if last.startswith("[") and len(last) < 60 else "")
     found = _WHOLE.search(text)
+    end = f", {how}" if how else ""
     file = f"; the whole output is in {found[1]}" if found else ""
-    return f'[{len(text):,} characters left out to free the context{ended}; recall(id="{id}") gives them{file}]'
+    return f'[{len(text):,} characters left out to free the context{end}; recall(id="{id}") gives them{file}]'
 
 
 def shortened(entry: Entry, characters: int, estimate: Estimate) -> Replacement | None:

@@ -58,12 +58,11 @@ from codeagent.settings import Settings, Trust
 from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import TATTOO, make_task_keeper, make_task_memory
 from codeagent.text.segment import Segmenter
-from codeagent.toolkit import make_todos, make_web, offered
-from codeagent.tools.checks import Checks
+from codeagent.toolkit import make_todos, make_toolbox, make_web, suited
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
 from codeagent.tools.todos import TodoList, todo_section
-from codeagent.tools.toolbox import Toolbox, builtin_tools
+from codeagent.tools.toolbox import Toolbox
 from codeagent.tools.web.client import WebClient
 from codeagent.workspace import git_state
 
@@ -80,7 +79,7 @@ class Workbench:
     jobs: JobTable
     permissions: Permissions
     toolbox: Toolbox
-    """All tools; a session leaves out what its model is not offered."""
+    """Both ways of editing; a session leaves one out."""
     conversation: ConversationMemory
     past: SessionPast
     todos: TodoList
@@ -110,7 +109,7 @@ class Assembly:
         shell = self._settings.shell
         jobs = JobTable(timeout=shell.timeout, kills=shell.past_timeout == "kill", logs=archive.folder)
         web = make_web(self._settings.web, self._options.environ)
-        toolbox = Toolbox(offered(builtin_tools(), web), permissions)
+        toolbox = make_toolbox(self._settings, permissions, web)
         return Workbench(
             archive,
             FileLedger(),
@@ -130,8 +129,7 @@ class Assembly:
         memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
         history.observers = (*history.observers, bench.todos)
         self._look_back(history, connection, bench.past)
-
-        toolbox = bench.toolbox.without("edit_file" if connection.patches else "apply_patch")
+        toolbox = suited(bench.toolbox, connection.patches)
 
         def prompt(said: str) -> Prompt:
             return self._prompt(memory, bench, toolbox, said)
@@ -151,7 +149,7 @@ class Assembly:
         keeper = make_task_keeper(
             self._options, self._project, self._settings, memory.task, history, meter, toolbox, self._notices
         )
-        loops = LoopGuard(self._ui, history, bench.toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",))
+        loops = LoopGuard(self._ui, history, toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",))
         watch = RepeatWatch(history, str(self._project.cwd))
         history.observers = (*history.observers, watch)
 
@@ -159,7 +157,7 @@ class Assembly:
             texts = [await one.after(call, result) for one in (keeper, loops, watch)]
             return [text for told in texts for text in told]
 
-        calls = CallRunner(bench.toolbox, history, context, preface, after)
+        calls = CallRunner(toolbox, history, context, preface, after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
         beside = (bench.jobs, bench.past, bench.todos, watch)
         return Session(agent, memory, bench.permissions, meter, prompt, *beside, refresh=reason)
@@ -199,10 +197,6 @@ class Assembly:
             history.path,
             entries=lambda: history.entries,
         )
-
-    def _checks(self) -> Checks | None:
-        checks = self._settings.tools.checks
-        return Checks(checks if isinstance(checks, dict) else {}) if checks is not False else None
 
     def _permissions(self, archive: SessionArchive) -> Permissions:
         rules = self._settings.permissions

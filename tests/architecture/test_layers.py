@@ -20,6 +20,7 @@ HOMES = {
     "mcp": "codeagent/extensions/",
     "PIL": "codeagent/tools/pictures.py",
     "pypdf": "codeagent/tools/pdf_pages.py",
+    "yaml": "codeagent/tools/syntax.py",
 }
 LAZY = set(HOMES) - {"prompt_toolkit"} | {"pydantic", "pydantic_settings"}
 """May be imported inside a function: they are slow, and load on first use."""

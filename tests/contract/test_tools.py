@@ -21,6 +21,7 @@ PROMISED = {
     "read_file": ["path", "offset", "limit"],
     "write_file": ["path", "content"],
     "edit_file": ["path", "old_string", "new_string", "replace_all"],
+    "apply_patch": ["patch"],
     "glob": ["pattern", "path", "limit"],
     "grep": ["pattern", "path", "glob", "mode", "before", "after", "ignore_case", "limit", "offset"],
     "shell": ["command", "timeout", "background", "description", "cwd"],

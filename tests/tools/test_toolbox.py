@@ -89,7 +89,18 @@ def test_the_tool_list_is_one_stable_json_array() -> None:
     forwards, backwards = Toolbox(tools, Gate()), Toolbox(reversed(tools), Gate())
     assert forwards.schemas == backwards.schemas
     assert forwards.names == (
-        *("read_file", "write_file", "edit_file", "glob", "grep", "shell", "shell_job", "web_fetch", "web_search"),
+        *(
+            "read_file",
+            "write_file",
+            "edit_file",
+            "apply_patch",
+            "glob",
+            "grep",
+            "shell",
+            "shell_job",
+            "web_fetch",
+            "web_search",
+        ),
         *("recall", "todo", "save_memory", "update_task", "ask_user", "exit_plan"),
     )
     assert [entry["function"]["name"] for entry in json.loads(forwards.schemas)] == list(forwards.names)

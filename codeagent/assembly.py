@@ -56,7 +56,7 @@ from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
 from codeagent.settings import Settings, Trust
 from codeagent.summaries import make_session_summarizer
-from codeagent.tasks import TATTOO, make_task_keeper, make_task_memory
+from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
 from codeagent.text.segment import Segmenter
 from codeagent.toolkit import make_todos, make_toolbox, make_web, suited
 from codeagent.tools.files import FileLedger
@@ -147,17 +147,17 @@ class Assembly:
         guard = HistoryGuard(history, memory, meter, model.budget, prompt, retry_after=rules.retry_after, hard=hard)
         limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
         keeper = make_task_keeper(
-            self._options, self._project, self._settings, memory.task, history, meter, toolbox, self._notices
+            self._options, self._project, self._settings, memory.task, history, meter, bench, self._ui, self._notices
         )
         loops = LoopGuard(self._ui, history, toolbox.title, lambda: agent.interrupt.now(), polling=("shell_job",))
         watch = RepeatWatch(history, str(self._project.cwd))
         history.observers = (*history.observers, watch)
 
         async def after(call: ToolCall, result: ToolResult) -> list[str]:
-            texts = [await one.after(call, result) for one in (keeper, loops, watch)]
+            texts = [await one.after(call, result) for one in (loops, watch, keeper)]
             return [text for told in texts for text in told]
 
-        calls = CallRunner(toolbox, history, context, preface, after)
+        calls = CallRunner(toolbox, history, context, preface, keeper.before, after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
         beside = (bench.jobs, bench.past, bench.todos, watch)
         return Session(agent, memory, bench.permissions, meter, prompt, *beside, refresh=reason)
@@ -207,7 +207,7 @@ class Assembly:
             readable=(archive.folder,),
             allow=parse_rules(rules.allow),
             ask=parse_rules(rules.ask),
-            deny=(*parse_rules(rules.deny), TATTOO),
+            deny=(*parse_rules(rules.deny), *tattoo_rules(self._home)),
         )
 
     def _keeper(self, history: History, connection: Connection, memory: ConversationMemory) -> ConversationKeeper:
@@ -251,7 +251,7 @@ class Assembly:
             ),
             self._segmenter.words,
             FactBlock(budget.facts, self._tokens, _now),
-            make_task_memory(self._options, self._project, settings, _now),
+            make_task_memory(self._options, self._project, settings, budget, _now),
             extract=partial(extract_facts, make_session_summarizer(connection, history)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 
 from codeagent.agent.task import TaskKeeper
+from codeagent.agent.tattoo import TattooWatch
 from codeagent.core.events import Notice
-from codeagent.core.paths import FOLDER, Project
+from codeagent.core.jobs import Jobs
+from codeagent.core.paths import FOLDER, TATTOO, Home, Project
+from codeagent.core.tokens import ContextBudget
+from codeagent.core.ui import UI
 from codeagent.extensions.hooks import Hooks
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
@@ -23,12 +30,26 @@ from codeagent.safety.rules import Rule
 from codeagent.settings import Settings, Trust
 from codeagent.tools.toolbox import Toolbox
 
-TATTOO = Rule("edit_file", f"**/{FOLDER}/memory/tattoo.md")
-"""Hard constraints are the person's: the model adds to them by update_task alone, which asks in every mode."""
+
+class Bench(Protocol):
+    """What tools run with."""
+
+    @property
+    def toolbox(self) -> Toolbox: ...
+    @property
+    def jobs(self) -> Jobs: ...
 
 
-def make_task_memory(options: Options, project: Project, settings: Settings, now: Callable[[], datetime]) -> TaskMemory:
-    files = TaskFiles(options.home, project, _take)
+def tattoo_rules(home: Home) -> tuple[Rule, ...]:
+    """Hard constraints are the person's: the model adds to them by update_task alone, which asks in every mode."""
+    mine = re.sub(r"([\[\]*?!#\\ ])", r"\\\1", os.path.realpath(home.tattoo))
+    return Rule("edit_file", f"**/{FOLDER}/memory/{TATTOO}"), Rule("edit_file", mine)
+
+
+def make_task_memory(
+    options: Options, project: Project, settings: Settings, budget: ContextBudget, now: Callable[[], datetime]
+) -> TaskMemory:
+    files = TaskFiles(options.home, project, _take, room=budget.static)
     versions = Versions(project.top, project.folder / "memory", options.environ)
     return TaskMemory(files, Audit(project, now), versions, now, commit=settings.memory.git_commit)
 
@@ -40,7 +61,8 @@ def make_task_keeper(
     task: TaskMemory,
     history: History,
     meter: TokenMeter,
-    toolbox: Toolbox,
+    bench: Bench,
+    ui: UI,
     notices: list[Notice],
 ) -> TaskKeeper:
     """`notices` is where the keeper's notices are put."""
@@ -55,11 +77,17 @@ def make_task_keeper(
         ),
         history,
         meter,
+        TattooWatch(task.guarded, ui, lambda: _lingering(bench.jobs), notices.append),
         notices.append,
-        edits=lambda name: (tool := toolbox.get(name)) is not None and tool.kind == "edit",
+        kind=lambda name: tool.kind if (tool := bench.toolbox.get(name)) else None,
         reload_every=settings.task_memory.reload_every,
         remind=settings.task_memory.remind,
     )
+
+
+def _lingering(jobs: Jobs) -> bool:
+    """Whether anything that a command started is still running."""
+    return any(job.code is None or job.lingers for _, job in jobs.kept())
 
 
 def _take(path: Path) -> Lock | int:

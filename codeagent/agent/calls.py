@@ -21,6 +21,10 @@ IMAGES = "[Images that belong to the tool results above]"
 STOPPED = ToolResult(INTERRUPTED, failed=True, summary="interrupted")
 
 
+async def _unprepared(call: ToolCall) -> None:
+    return None
+
+
 async def _nothing(call: ToolCall, result: ToolResult) -> Sequence[str]:
     return ()
 
@@ -43,6 +47,8 @@ class CallRunner:
     """The world for the next calls, made anew for each reply."""
     preface: Callable[[str], str] = lambda path: ""
     """What stands at the head of the first result about a path: instructions that hold there."""
+    before: Callable[[ToolCall], Awaitable[None]] = _unprepared
+    """What happens before a call is run."""
     after: Callable[[ToolCall, ToolResult], Awaitable[Sequence[str]]] = _nothing
     """What joins at the end of a result: what hooks say of it, task memory where it is due."""
 
@@ -120,6 +126,7 @@ class CallRunner:
         if call.id in cut:
             result = CUT
         else:
+            await self.before(call)
             result = await self.toolbox.run(
                 call,
                 replace(

@@ -236,7 +236,7 @@ class Agent:
             cost = self.model.cost(reply.usage)
             self.history.report(reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=cost)
             self._meter.learn(anchor, self.history)
-        self.keeper.replied(reply.usage, grown=anchor is not None)
+        self.keeper.replied(reply.message.text, reply.usage, grown=anchor is not None)
         if empty:
             self._demand_whole(reply.cut)
             return None

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from codeagent.agent.tattoo import TattooWatch
 from codeagent.core.entries import Compaction, Usage
 from codeagent.core.events import Notice
 from codeagent.core.messages import ToolCall, ToolMessage, UserMessage
-from codeagent.core.tools import ToolResult
+from codeagent.core.paths import TATTOO
+from codeagent.core.tools import Kind, ToolResult
 from codeagent.extensions.hooks import Hooked, HookEvent, Hooks
 from codeagent.history.history import History
+from codeagent.memory.foreign import bears_foreign_mark
+from codeagent.memory.injected import told_last
 from codeagent.memory.meter import TokenMeter
 from codeagent.memory.task import TaskMemory
 
@@ -32,20 +37,22 @@ class TaskKeeper:
         hooks: Hooks,
         history: History,
         meter: TokenMeter,
+        watch: TattooWatch,
         tell: Callable[[Notice], object],
         *,
-        edits: Callable[[str], bool],
+        kind: Callable[[str], Kind | None],
         reload_every: int = 20,
         remind: Remind = "stale",
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`tell` takes what the person should know, `edits` says whether a tool of that name changes files."""
+        """`tell` takes what the person should know, `kind` says what a tool of that name does."""
         self._task = task
         self._hooks = hooks
         self._history = history
         self._meter = meter
         self._tell = tell
-        self._edits = edits
+        self._watch = watch
+        self._kind = kind
         self._every = reload_every
         self._remind = remind
         self._now = now
@@ -56,27 +63,41 @@ class TaskKeeper:
         self._fall: tuple[int, int] | None = None
         self._reminded: float | None = None
         self._waiting: list[str] = []
+        self._size = meter.request(history) if history.entries else 0
+        """Tokens of the context at the last reply."""
 
-    async def opening(self, *, fresh: bool) -> list[str]:
+    async def opening(self, said: str, *, fresh: bool) -> list[str]:
         """What stands at the head of a user message: what the hooks print, and task memory where it is due.
 
-        `fresh`: the prompt is about to be rebuilt and will hold it.
+        `fresh`: the prompt has just been rebuilt and holds it.
         """
-        texts = [*self._take_waiting(), await self._hook("pre_task")]
-        if not fresh:
-            self._task.load()
-            self._count(turns=1)
-            if self._task.block != self._task.sent or self._due() or self._remind == "every_message":
-                texts.append(self._again())
+        texts = [*self._take_waiting(), *await self._watch.look(), await self._hook("pre_task", **self._sizes())]
+        self._task.load()
+        self._count(turns=0 if fresh else 1)
+        if bears_foreign_mark(said):
+            self._note_foreign_mark("the message")
+        due = self._due() or (self._remind == "every_message" and not fresh)
+        if due or self._task.block != self._task.sent:
+            texts.append(self._again())
         self._news()
         return [text for text in texts if text]
 
+    async def before(self, call: ToolCall) -> None:
+        """A tool begins to run; what only looks changes nothing."""
+        if self._kind(call.name) != "read":
+            self._waiting += await self._watch.begin()
+
     async def after(self, call: ToolCall, result: ToolResult) -> list[str]:
         """What stands at the end of a tool's result: hooks after an edit, a reminder, task memory where it is due."""
-        texts = self._take_waiting()
-        if not result.failed and result.about and self._edits(call.name):
-            texts += [await self._hook("post_edit", file=path) for path in result.about]
+        kind = self._kind(call.name)
+        texts = [*self._take_waiting(), *(await self._watch.look() if kind != "read" else ())]
+        if not result.failed and result.about and kind == "edit":
+            texts += [await self._hook("post_edit", file=path, **self._sizes()) for path in result.about]
             texts.append(self._reminder())
+        elif result.denied and kind == "edit":
+            for path in result.about:
+                if path.endswith(TATTOO):
+                    self._task.audit.log("refusal", f"tattoo: {call.name} may not write to {path}")
         if self._due():
             self._task.load()
             texts.append(self._again())
@@ -90,13 +111,15 @@ class TaskKeeper:
         self._last = None
         await self._say_compacted(before, after)
 
-    def replied(self, usage: Usage | None, *, grown: bool) -> None:
+    def replied(self, text: str, usage: Usage | None, *, grown: bool) -> None:
         """A reply came; `grown`: since the one before, the history has only been added to."""
         self._count(steps=1)
+        self._size = self._meter.request(self._history)
         if usage is None:
             return
         before = self._last.prompt_tokens if self._last is not None and grown else 0
-        if usage.prompt_tokens < before * SHRUNK:
+        # What speaks of a summary that we did not make need not have lost as much to have been cut.
+        if usage.prompt_tokens < before * (1.0 if bears_foreign_mark(text) else SHRUNK):
             self._fall = (before, usage.prompt_tokens)
         self._last = usage
 
@@ -123,9 +146,22 @@ class TaskKeeper:
         else:
             self._waiting.append(text)
 
+    def _note_foreign_mark(self, where: str) -> None:
+        self._cut = True
+        self._task.audit.log("shrink", f"{where} brings a summary that is not ours")
+        self._tell(Notice("The message brings a summary made elsewhere: task memory is sent again and wins over it."))
+
+    def _sizes(self) -> Mapping[str, int]:
+        """Tokens of the context at the last reply, and now."""
+        return {"tokens_before": self._size, "tokens_after": self._meter.request(self._history)}
+
     async def _hook(self, event: HookEvent, **about: object) -> str:
         size = self._meter.request(self._history)
-        hooked: Hooked = await self._hooks.run(event, context=size, session=self._history.session.id, **about)
+        try:
+            hooked: Hooked = await self._hooks.run(event, context=size, session=self._history.session.id, **about)
+        except asyncio.CancelledError:
+            self._task.audit.log("hook", f"{event}: interrupted")
+            raise
         for notice in hooked.notices:
             self._tell(notice)
             self._task.audit.log("hook", f"{event}: {notice}")
@@ -148,9 +184,9 @@ class TaskKeeper:
         )
 
     def _again(self) -> str:
-        self._cut = False
+        stale, self._cut = self._cut, False
         self._turns = self._steps = 0
-        return self._task.again()
+        return self._task.again(stale=stale)
 
     def _due(self) -> bool:
         self._count()
@@ -161,6 +197,8 @@ class TaskKeeper:
         if self._task.sendings != self._sendings:
             self._sendings = self._task.sendings
             self._turns = self._steps = 0
+            # Of two blocks the model believes the later: an old one behind the new prompt must not be the last.
+            self._cut = self._cut or told_last(self._history) not in (None, self._task.sent)
         self._turns += turns
         self._steps += steps
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = ".code-agent-cli"
+TATTOO = "tattoo.md"
+"""The file of hard constraints, in the memory folder of a project and of the home."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,10 @@ class Home:
     @property
     def facts(self) -> Path:
         return self.root / "memory" / "long_term_memory.json"
+
+    @property
+    def tattoo(self) -> Path:
+        return self.root / "memory" / TATTOO
 
     @property
     def calibration(self) -> Path:

@@ -27,3 +27,7 @@ class TaskBoard(Protocol):
             StoreError: it cannot be written.
         """
         ...
+
+    def declined(self, content: str) -> None:
+        """The person did not agree to a hard constraint; nothing is written but a line in the log."""
+        ...

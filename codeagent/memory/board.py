@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from codeagent.core.display import plain
 from codeagent.core.task import TaskPart as Part
 
 HEADINGS: dict[Part, tuple[str, str]] = {
@@ -18,12 +19,26 @@ HEADINGS: dict[Part, tuple[str, str]] = {
 """Of each part in English and Chinese, in the order of a snapshot."""
 _NAMES: dict[str, Part] = {
     **{name.lower(): part for part, names in HEADINGS.items() for name in names},
-    "goals": "goal", "task": "goal", "任务目标": "goal", "任务": "goal", "completed": "done", "完成": "done",
-    "doing": "in_progress", "正在进行": "in_progress", "todo": "open", "to do": "open", "pending": "open",
+    "goals": "goal", "task": "goal", "objective": "goal", "objectives": "goal", "aim": "goal", "purpose": "goal",
+    "任务目标": "goal", "任务": "goal", "目的": "goal", "总目标": "goal", "当前目标": "goal",
+    "completed": "done", "finished": "done", "完成": "done", "已经完成": "done", "已做": "done",
+    "doing": "in_progress", "wip": "in_progress", "ongoing": "in_progress", "current": "in_progress",
+    "currently": "in_progress", "working on": "in_progress", "work in progress": "in_progress",
+    "current task": "in_progress", "progress": "in_progress", "status": "in_progress",
+    "正在进行": "in_progress", "正在做": "in_progress", "当前任务": "in_progress", "当前": "in_progress",
+    "进度": "in_progress", "当前进度": "in_progress", "进展": "in_progress",
+    "todo": "open", "todos": "open", "to do": "open", "pending": "open", "remaining": "open", "backlog": "open",
     "next": "open", "next steps": "open", "未完成": "open", "待处理": "open", "待办事项": "open", "下一步": "open",
-    "decisions": "decisions", "决策": "decisions", "关键决定": "decisions", "决定": "decisions",
+    "待完成": "open", "剩余": "open",
+    "decisions": "decisions", "key decision": "decisions", "decision": "decisions", "decision log": "decisions",
+    "design decisions": "decisions", "decisions made": "decisions", "决策": "decisions", "关键决定": "decisions",
+    "决定": "decisions", "重要决策": "decisions", "重要决定": "decisions", "设计决策": "decisions",
 }  # fmt: skip
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)[\s#]*")
+_LABEL = re.compile(r"(?:\*\*|__)(.{1,40}?)(?:\*\*|__)\s*[:：]?|([^\s*+-].{0,39}?)[:：]")
+"""What stands alone on its line and is meant as a heading, where its words are known."""
+_LABELLED = 7
+"""Level of such a heading: under every other."""
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -48,6 +63,30 @@ def section(text: str, part: Part) -> str:
     lines = text.split("\n")
     bodies = ("\n".join(lines[start:end]) for start, end in _spans(text, part))
     return "\n".join(body for body in map(_bare, bodies) if body)
+
+
+def says(text: str) -> bool:
+    """Whether a snapshot holds anything of a task; what a person keeps beside known headings is none of it."""
+    if any(heading.part for heading in _headings(text)):
+        return any(section(text, part) for part in HEADINGS)
+    return bool(rest(text))
+
+
+def rest(text: str) -> str:
+    """What stands under no heading that is known, comments and headings over nothing left out."""
+    headings = {heading.line: heading for heading in _headings(text)}
+    known = {line for part in HEADINGS for start, end in _spans(text, part) for line in range(start - 1, end)}
+    kept: list[str] = []
+    waiting = ""
+    for number, line in enumerate(_masked(text).split("\n")):
+        if number in known or not line.strip():
+            waiting = "" if number in known else waiting
+        elif number in headings:
+            waiting = f"#### {line.lstrip('# ').rstrip()}"
+        else:
+            kept += [waiting, line.rstrip()] if waiting else [line.rstrip()]
+            waiting = ""
+    return "\n".join(kept)
 
 
 def items(body: str) -> list[str]:
@@ -78,8 +117,8 @@ def constraints(text: str) -> str:
 
 
 def harmless(content: str) -> str:
-    """`content` without what would make headings or comments of it."""
-    return re.sub(r"^#+\s+", "", content.replace("<!--", "<! --").replace("\r\n", "\n"), flags=re.MULTILINE)
+    """`content` without what would make headings or comments of it, and without what a terminal would obey."""
+    return re.sub(r"^#+\s+", "", plain(content).replace("<!--", "<! --"), flags=re.MULTILINE)
 
 
 def same(one: str) -> str:
@@ -157,12 +196,20 @@ def _spans(text: str, part: Part) -> Iterator[tuple[int, int]]:
 
 def _headings(text: str) -> Iterator[_Heading]:
     fenced = False
-    masked = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    for number, line in enumerate(masked.split("\n")):
+    for number, line in enumerate(_masked(text).split("\n")):
         if _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and (found := _HEADING.fullmatch(line.rstrip())):
+        elif fenced:
+            continue
+        elif found := _HEADING.fullmatch(line.rstrip()):
             yield _Heading(number, len(found[1]), part_named(found[2]))
+        elif (label := _LABEL.fullmatch(line.rstrip())) and (part := part_named(label[1] or label[2])):
+            yield _Heading(number, _LABELLED, part)
+
+
+def _masked(text: str) -> str:
+    """`text` without comments, its lines where they were."""
+    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
 def _insert(text: str, part: Part, body: Sequence[str]) -> str:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codeagent.core.entries import Entry
 from codeagent.core.ports import HistoryView
 from codeagent.core.sections import ENVIRONMENT
-from codeagent.memory.digest import AGAIN, BEGIN, END
+from codeagent.memory.digest import AGAIN, BEGIN, EMPTY, END
 from codeagent.memory.recall import HEADINGS, Standing
 
 _KNOWN = {heading for headings in HEADINGS.values() for heading in headings}
@@ -27,26 +28,50 @@ class Injected:
 
 
 def injected(view: HistoryView) -> list[Injected]:
-    """What of memory is in the context of `view`, in the order in which the model reads it."""
+    """What of memory is in the context of `view`, in the order in which the model reads it. Of the blocks of task
+    memory the last counts, which may say that there is none; those before it are left out."""
     first = _BLOCK.match(view.prompt.system)
-    found = [Injected(SYSTEM, TASK, first[0])] if first else []
+    where, block = _last(view) or (SYSTEM, first[0] if first else "")
+    task = [Injected(where, TASK, block)] if block else []
+    found = task if where == SYSTEM else []
     found += [Injected(SYSTEM, one.id, one.content) for one in _lines(_behind_environment(view.prompt.system))]
     for entry in view.entries:
-        text = entry.message.text
-        if entry.said and not text.startswith(entry.said):
-            found += [Injected(entry.id, one.id, one.content) for one in _lines(text)]
-            found += [Injected(entry.id, TASK, block) for block in _again(text.partition(entry.said)[0])]
-        elif entry.origin == "tool" and text.endswith(f"=== {END} ==="):
-            found += [Injected(entry.id, TASK, block) for block in _again(text[text.rfind(AGAIN) :])]
+        found += [Injected(entry.id, one.id, one.content) for one in _lines(_head(entry))]
+        found += task if where == entry.id else []
     return found
+
+
+def told_last(view: HistoryView) -> str | None:
+    """The block of task memory that stands last in the messages, "" when they say there is none; None without any."""
+    last = _last(view)
+    return last[1] if last else None
 
 
 def standing(view: HistoryView) -> list[Standing]:
     """Facts and earlier passages at the heads of the messages of `view`, which a new prompt leaves there."""
-    heads = [
-        entry.message.text for entry in view.entries if entry.said and not entry.message.text.startswith(entry.said)
-    ]
-    return [one for text in heads for one in _lines(text)]
+    return [one for entry in view.entries for one in _lines(_head(entry))]
+
+
+def _head(entry: Entry) -> str:
+    """The message, where something stands before what was said."""
+    text = entry.message.text
+    return text if entry.said and not text.startswith(entry.said) else ""
+
+
+def _last(view: HistoryView) -> tuple[str, str] | None:
+    """(message, block) of the newest message that brings task memory."""
+    for entry in reversed(view.entries):
+        text = entry.message.text
+        if entry.origin == "tool" and text.endswith((f"=== {END} ===", EMPTY)):
+            place = max(text.rfind(AGAIN), text.rfind(EMPTY))
+            text = text[place:] if place >= 0 else ""
+        elif head := _head(entry):
+            text = head[: head.rfind(f"\n\n{entry.said}")]
+        else:
+            continue
+        if (block := _again(text)) is not None:
+            return entry.id, block
+    return None
 
 
 def _behind_environment(system: str) -> str:
@@ -59,11 +84,12 @@ def _behind_environment(system: str) -> str:
     return rest[min(places) + 2 :] if places else ""
 
 
-def _again(text: str) -> list[str]:
-    """The block that stands in `text` under the words that announce it."""
+def _again(text: str) -> str | None:
+    """The block that stands in `text` under the words that announce it, "" for the words that there is none."""
     _, announced, rest = text.partition(f"{AGAIN}\n")
-    found = _BLOCK.match(rest) if announced else None
-    return [found[0]] if found else []
+    if found := _BLOCK.match(rest) if announced else None:
+        return found[0]
+    return "" if EMPTY in text else None
 
 
 def _lines(text: str) -> Iterator[Standing]:

@@ -25,7 +25,7 @@ from codeagent.memory.injected import standing
 from codeagent.memory.intent import Words, intends
 from codeagent.memory.long_term import LongTermMemory, Undone
 from codeagent.memory.project import ProjectMemoryLoader
-from codeagent.memory.recall import FactBlock, candidates, find
+from codeagent.memory.recall import FactBlock, candidates, find, indented
 from codeagent.memory.retriever import Retriever
 from codeagent.memory.short_term import MemoryEntry
 from codeagent.memory.task import TaskMemory
@@ -191,7 +191,12 @@ class MemoryManager:
         return self._long_term.notices() + self._loader.notices() + self.task.notices()
 
     def _earlier(self) -> Sequence[MemoryEntry]:
-        return self.conversation.outside() if self.conversation else ()
+        """What has left the messages, but for what a summary there still has word for word."""
+        if self.conversation is None:
+            return ()
+        entries = self._view.entries if self._view is not None else ()
+        summaries = "\n".join(entry.message.text for entry in entries if entry.origin == "summary")
+        return [entry for entry in self.conversation.outside() if indented(entry.content) not in summaries]
 
     async def aclose(self) -> None:
         if self.conversation:

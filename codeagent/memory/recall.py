@@ -132,10 +132,10 @@ class FactBlock:
                 del self._shown[id]
                 self._show(same)
             elif fact is None:
-                lines.append(f"- [{id}, {GONE}] {_indented(self._shown.pop(id))}")
+                lines.append(f"- [{id}, {GONE}] {indented(self._shown.pop(id))}")
                 self._facts.discard(id)
             elif not _says(self._shown[id], fact.content):
-                lines.append(f"- [{id}, {CHANGED}] {_indented(fact.content)}")
+                lines.append(f"- [{id}, {CHANGED}] {indented(fact.content)}")
                 self._show(fact)
         return lines
 
@@ -146,7 +146,7 @@ class FactBlock:
 
     def _line(self, fact: Fact, chinese: bool) -> str:
         """One fact; none takes more than half of the budget, so that a long one is found in part, not never."""
-        content = _indented(fact.content)
+        content = indented(fact.content)
         whose = f"{fact.type}, " if fact.source is _EARLIER else ""
         line = f"- [{fact.id}, {whose}{_age(fact.age(self._clock()), chinese)}] {content}"
         size, longest = self._estimate(line), self._tokens // 2
@@ -160,7 +160,8 @@ def _says(shown: str | None, content: str) -> bool:
     )
 
 
-def _indented(content: str) -> str:
+def indented(content: str) -> str:
+    """A text of several lines as one point of a list."""
     return content.replace("\n", "\n  ")
 
 

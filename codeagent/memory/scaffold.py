@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 from codeagent.core.paths import Project
+from codeagent.memory.board import rules
+from codeagent.memory.decoding import decode
 from codeagent.memory.folder import ready
 from codeagent.memory.survey import Survey, survey
 
@@ -62,9 +64,9 @@ class Scaffold:
         return True
 
     def foreign(self) -> tuple[Path, ...]:
-        """Task memory of another agent that can be taken over: files of `.agent/memory/` that we do not have."""
+        """Task memory of another agent that can be taken over: files of `.agent/memory/` where ours say nothing yet."""
         there = self._top / ".agent" / "memory"
-        return tuple(there / name for name in _TASK_FILES if (there / name).is_file() and not self._ours(name).exists())
+        return tuple(there / name for name in _TASK_FILES if (there / name).is_file() and self._vacant(name))
 
     def take_over(self, paths: tuple[Path, ...]) -> None:
         """Copy `paths` into the project's memory folder; the originals stay. Raises OSError."""
@@ -72,6 +74,13 @@ class Scaffold:
         (self._folder / "memory").mkdir(exist_ok=True)
         for path in paths:
             shutil.copyfile(path, self._ours(path.name))
+
+    def _vacant(self, name: str) -> bool:
+        try:
+            text = decode(self._ours(name).read_bytes())
+        except FileNotFoundError:
+            return True
+        return text is not None and not rules(text)
 
     def _ours(self, name: str) -> Path:
         return self._folder / "memory" / name

@@ -20,15 +20,14 @@ from codeagent.core.task import TaskPart, Updated
 from codeagent.core.tokens import estimate_tokens
 from codeagent.memory import board
 from codeagent.memory.audit import Audit, digest
-from codeagent.memory.decoding import decode
-from codeagent.memory.digest import AGAIN, Texts, render
+from codeagent.memory.digest import AGAIN, EMPTY, Texts, render
+from codeagent.memory.guarded import GuardedTattoos
 from codeagent.memory.secrets import find_secret
 from codeagent.memory.taskfiles import NAMES, Name, TaskFiles
-from codeagent.memory.versions import Versions
+from codeagent.memory.versions import Commits, Versions
 
 FIRST = -100
 """Order of the block's section: before anything else."""
-_EMPTY = "[Task memory is empty now: the block sent earlier no longer holds.]"
 _STATED: tuple[TaskPart, ...] = ("goal", "in_progress", "open")
 """Parts that are stated anew as a whole; to the others is added."""
 _OFFERED, _OFTEN = 5, 3
@@ -45,9 +44,9 @@ class TaskMemory:
         self.versions = versions
         self._files = files
         self._now = now
-        self._commit = commit
+        self._commits = Commits(versions, audit, wanted=commit)
+        self.guarded = GuardedTattoos(files, audit, self._commits, now)
         self._texts = Texts()
-        self._notices: list[Notice] = []
         self._known: set[str] = set()
         """Points that the model wrote or was told of, beside those in its block."""
         self.block = ""
@@ -58,27 +57,29 @@ class TaskMemory:
 
     # ---- what the model gets ---------------------------------------------------------------------------------------
 
-    def load(self) -> str:
-        """Read the files anew: the block they make. Loading again changes nothing."""
+    def load(self, *, begins: bool = False) -> str:
+        """Read the files anew: the block they make. Loading again changes nothing. `begins`: note it also when there
+        is nothing."""
         self._texts = self._files.read()
-        self.block = render(self._texts)
-        if self.block or self.sent:
+        self.block = render(self._texts, self._files.room)
+        if self.block or self.sent or begins:
             texts = (("user tattoo", self._texts.user), *((name, self.text(name)) for name in NAMES))
             self.audit.log("load", f"{', '.join(f'{name} {_lines(text)} lines' for name, text in texts)}; {self._size}")
         return self.block
 
     def section(self) -> Section | None:
         """The block for the prompt of a safe point."""
-        self.load()
+        self.load(begins=not self.sendings)
         self._give("injection", "at the start of the system prompt")
         return Section("task_memory", self.block, order=FIRST) if self.block else None
 
-    def again(self) -> str:
-        """The block, as it was last read, for the newest message; "" when there never was any."""
-        if not self.block and not self.sent:
+    def again(self, *, stale: bool = False) -> str:
+        """The block, as it was last read, for the newest message; "" when there never was any. `stale`: an older one
+        stands in the messages."""
+        if not (self.block or self.sent or stale):
             return ""
         self._give("reload", "in the newest message")
-        return f"{AGAIN}\n{self.block}" if self.block else _EMPTY
+        return f"{AGAIN}\n{self.block}" if self.block else EMPTY
 
     @property
     def digest(self) -> str:
@@ -86,8 +87,7 @@ class TaskMemory:
 
     def snapshot_time(self) -> float | None:
         """When the snapshot was last changed, in seconds since 1970; None while it says nothing."""
-        said = any(board.section(self._texts.snapshot, part) for part in board.HEADINGS)
-        return self._files.modified("snapshot") if said else None
+        return self._files.modified("snapshot") if board.says(self._texts.snapshot) else None
 
     # ---- what changes it -------------------------------------------------------------------------------------------
 
@@ -122,9 +122,15 @@ class TaskMemory:
         await self.write(name, text, own=own)
         return Updated(f"Written to {name}.md.")
 
+    def declined(self, content: str) -> None:
+        """See `core.task.TaskBoard`."""
+        self.audit.log("refusal", f"tattoo: the user did not agree to {content}")
+
     async def write(self, name: Name, text: str, *, own: bool = False) -> None:
-        """Put `text` in the place of a file; `own`: the model did it and knows. Raises StoreError."""
+        """Put `text` in the place of a file; `own`: the model did it and knows. The first file brings the others
+        along, which say what they are for. Raises StoreError."""
         known = own and self.block == self.sent
+        first = not self.folder.exists()
         try:
             before = await asyncio.to_thread(self._files.write, name, text)
         except StoreError as error:
@@ -134,16 +140,21 @@ class TaskMemory:
         self.audit.log("update", f"{name} {before} -> {len(text.encode('utf-8', 'replace'))} bytes; {self._size}")
         if known:
             self.sent = self.block
-        await self._keep_version((f"{name}.md",), f"Update {name} of task memory")
+        made = await self.create(commit=False) if first else []
+        await self._commits.keep((f"{name}.md", *made), f"Update {name} of task memory")
 
-    async def create(self) -> list[str]:
+    async def create(self, *, commit: bool = True) -> list[str]:
         """Make the files that are not there yet, with their headers; their names. Raises StoreError."""
-        self.load()
         missing = [name for name in NAMES if not self._files.exists(name)]
         for name in missing:
-            headings = "\n".join(f"## {english}\n" for english, _ in board.HEADINGS.values())
-            await self.write(name, self._files.base(name) + (headings if name == "snapshot" else ""))
-        return [f"{name}.md" for name in missing]
+            await asyncio.to_thread(self._files.write, name, self._files.blank(name))
+        made = [f"{name}.md" for name in missing]
+        if made:
+            self.audit.log("update", f"made {', '.join(made)}")
+            self.load()
+        if made and commit:
+            await self._commits.keep(made, "Begin task memory")
+        return made
 
     async def archive(self) -> Path:
         """Lay the snapshot aside and empty it; where it lies now. Raises StoreError."""
@@ -151,11 +162,23 @@ class TaskMemory:
         if self.snapshot_time() is None:
             raise StoreError("There is no snapshot to archive.")
         emptied = self.text("snapshot")
-        path = await asyncio.to_thread(self._files.shelve, "snapshot", emptied, self._now())
-        for part in board.HEADINGS:
-            if board.section(emptied, part):
-                emptied = board.replace(emptied, part, ())
-        await self.write("snapshot", emptied)
+        kept = [part for part in board.HEADINGS if board.section(emptied, part)]
+        for part in kept:
+            emptied = board.replace(emptied, part, ())
+        return await self._lay_aside("snapshot", emptied if kept else self._files.blank("snapshot"))
+
+    async def clear(self, name: Name) -> Path | None:
+        """Begin a file anew; where what it held lies now, None when it said nothing. Raises StoreError."""
+        self.load()
+        if not board.rest(self.text(name)) and not board.says(self.text(name)):
+            return None
+        return await self._lay_aside(name, self._files.blank(name))
+
+    async def _lay_aside(self, name: Name, text: str) -> Path:
+        data = await asyncio.to_thread(self._files.held, name)
+        path = await asyncio.to_thread(self._files.shelve, self.folder / f"{name}.md", data or b"", self._now())
+        await self._commits.keep((f"archive/{path.name}",), f"Archive {name} of task memory")
+        await self.write(name, text)
         self.audit.log("archive", path.name)
         return path
 
@@ -169,19 +192,27 @@ class TaskMemory:
         return [(newest[key], count) for key, count in counts if count >= _OFTEN and key not in rules][:_OFFERED]
 
     async def roll_back(self, version: str) -> list[str]:
-        """Bring back the files as they were at `version`; the names of those that differ. What they held goes to
-        `archive/`. Raises StoreError."""
-        self.load()
+        """Make the files exactly what they were at `version`, also absent; the names of those that differed. What they
+        held goes to `archive/`, and with `commit` into a version of its own. Raises StoreError."""
         found = await self.versions.content(version, [f"{name}.md" for name in NAMES])
-        changed: list[str] = []
-        for name in NAMES:
-            data = found.get(f"{name}.md")
-            text = decode(data) if data is not None else None
-            if text is not None and (text := text.replace("\r\n", "\n")) != self.text(name):
-                await asyncio.to_thread(self._files.shelve, name, self.text(name), self._now())
-                await self.write(name, text)
-                changed.append(f"{name}.md")
+        held = {name: await asyncio.to_thread(self._files.held, name) for name in NAMES}
+        differing = [name for name in NAMES if held[name] != found.get(f"{name}.md")]
+        if differing:
+            there = [f"{name}.md" for name in NAMES if held[name] is not None]
+            await self._commits.keep(there, "Keep task memory as it was before going back")
+        shelved = [
+            await asyncio.to_thread(self._files.shelve, self.folder / f"{name}.md", data, self._now())
+            for name in differing
+            if (data := held[name])
+        ]
+        for name in differing:
+            await asyncio.to_thread(self._files.restore, name, found.get(f"{name}.md"))
+        changed = [f"{name}.md" for name in differing]
         self.audit.log("rollback", f"to {version}: {', '.join(changed) or 'nothing changed'}")
+        self.load()
+        if changed:
+            names = (*changed, *(f"archive/{path.name}" for path in shelved))
+            await self._commits.keep(names, f"Go back to {version} in task memory")
         return changed
 
     # ---- what others ask -------------------------------------------------------------------------------------------
@@ -202,12 +233,11 @@ class TaskMemory:
 
     def notices(self) -> tuple[Notice, ...]:
         """What the person should know, each told once."""
-        news = (*self._files.notices(), *self._notices)
-        self._notices.clear()
-        return news
+        return (*self._files.notices(), *self._commits.notices())
 
     def close(self) -> None:
         """Let other programs write."""
+        self.guarded.close()
         self._files.close()
 
     # ---- inside ----------------------------------------------------------------------------------------------------
@@ -244,17 +274,6 @@ class TaskMemory:
         for other in earlier.get(part, ()):
             text = board.remove(text, other, points)
         return text
-
-    async def _keep_version(self, names: Sequence[str], subject: str) -> None:
-        if not self._commit:
-            return
-        try:
-            await self.versions.commit(names, subject)
-        except StoreError as error:
-            self.audit.log("refusal", f"commit: {error}")
-            notice = Notice("Task memory was changed and not committed: {error}", {"error": str(error)}, "warning")
-            if notice not in self._notices:
-                self._notices.append(notice)
 
 
 def _lines(text: str) -> int:

@@ -15,8 +15,9 @@ from codeagent.core.events import Notice
 from codeagent.core.paths import Home, Project
 from codeagent.memory import board
 from codeagent.memory.decoding import decode
-from codeagent.memory.digest import LINES, RULES, Texts
+from codeagent.memory.digest import ROOM, Texts, overlong
 from codeagent.memory.folder import put, ready, within
+from codeagent.memory.guard import Change, Guard
 
 Name = Literal["tattoo", "snapshot", "notes"]
 NAMES: tuple[Name, ...] = ("tattoo", "snapshot", "notes")
@@ -50,15 +51,19 @@ Take = Callable[[Path], Hold | int]
 class TaskFiles:
     """Tattoo, snapshot and notes of a project, and the tattoo of the user."""
 
-    def __init__(self, home: Home, project: Project, take: Take) -> None:
-        self._user = home.root / "memory" / "tattoo.md"
+    def __init__(self, home: Home, project: Project, take: Take, *, room: int = ROOM) -> None:
+        """`room`: tokens that hard constraints may take."""
+        self._user = home.tattoo
         self._project = project
+        self.room = room
         self._take = take
         self._lock: Hold | None = None
         self._holder: int | None = None
         self._texts = Texts()
         self._notices: list[Notice] = []
         self._told: set[str] = set()
+        own = self.path("tattoo")
+        self.guard = Guard((self._user, own), lambda path: path != own or within(own, project.top))
 
     @property
     def folder(self) -> Path:
@@ -76,15 +81,19 @@ class TaskFiles:
         user = "" if shared else self._read(self._user, kept.user, own=False)
         self._texts = Texts(user, tattoo, snapshot, notes)
         for path, text in ((self._user, user), (self.path("tattoo"), tattoo)):
-            rules, lines = len(board.rules(text)), text.count("\n")
-            if rules > RULES or lines > LINES:
-                self._tell("{path} has {rules} rules: more than {most} are hardly kept.", path, rules=rules, most=RULES)
+            for message, arguments in overlong(text, self.room):
+                self._tell(message, path, **arguments)
         return self._texts
 
     def base(self, name: Name) -> str:
         """What an edit begins with: the text as it was read, or for an empty file the header that explains it."""
         text: str = getattr(self._texts, name)
         return text if text.strip() else f"{_HEADERS[name]}\n"
+
+    def blank(self, name: Name) -> str:
+        """A file that says nothing yet: its header, and for the snapshot its headings."""
+        headings = "\n".join(f"## {english}\n" for english, _ in board.HEADINGS.values())
+        return f"{_HEADERS[name]}\n{headings if name == 'snapshot' else ''}"
 
     def write(self, name: Name, text: str) -> int:
         """Put `text` in the place of a file; the bytes it had before.
@@ -101,22 +110,58 @@ class TaskFiles:
             put(path, data.encode("utf-8", "replace"))
         except OSError as error:
             raise _refused(path, error) from error
+        if name == "tattoo":
+            self.guard.accept(path)
         return len(before)
 
-    def shelve(self, name: Name, text: str, at: datetime) -> Path:
-        """Keep what a file held in `archive/`, which is never injected. Raises StoreError."""
-        shelf = self.folder / "archive"
-        stem = f"{name}_{at.astimezone():%Y%m%d_%H%M%S}"
-        names = chain((f"{stem}.md",), (f"{stem}_{number}.md" for number in count(2)))
-        path = next(path for path in map(shelf.joinpath, names) if not path.exists())
+    def held(self, name: Name) -> bytes | None:
+        """What a file holds now, for somebody who is about to write; None where there is none. Raises StoreError."""
+        path = self.path(name)
         try:
             self._demand_inside(path)
-            self._prepare(shelf)
-            self._writable(self.path(name))
-            put(path, text.encode("utf-8", "replace"))
+            self._prepare(self.folder)
+            return self._writable(path) if os.path.lexists(path) else None
         except OSError as error:
             raise _refused(path, error) from error
-        return path
+
+    def restore(self, name: Name, data: bytes | None) -> None:
+        """Make a file exactly `data`, or take it away. Raises StoreError."""
+        path = self.path(name)
+        try:
+            if data is None:
+                path.unlink(missing_ok=True)
+            else:
+                put(path, data)
+        except OSError as error:
+            raise _refused(path, error) from error
+        if name == "tattoo":
+            self.guard.accept(path)
+
+    def shelve(self, path: Path, data: bytes, at: datetime) -> Path:
+        """Keep what a file held in `archive/` beside it, which is never injected. Raises StoreError."""
+        shelf = path.parent / "archive"
+        stem = f"{path.stem}_{at.astimezone():%Y%m%d_%H%M%S}"
+        names = chain((f"{stem}.md",), (f"{stem}_{number}.md" for number in count(2)))
+        kept = next(place for place in map(shelf.joinpath, names) if not place.exists())
+        try:
+            if path != self._user:
+                self._demand_inside(kept)
+                self._prepare(shelf)
+            shelf.mkdir(parents=True, exist_ok=True)
+            put(kept, data)
+        except OSError as error:
+            raise _refused(kept, error) from error
+        return kept
+
+    def put_back(self, change: Change) -> None:
+        """Make a tattoo what it was before a change that nobody wanted. Raises StoreError."""
+        try:
+            if change.path != self._user:
+                self._demand_inside(self.folder)
+                self._prepare(self.folder)
+            self.guard.put_back(change)
+        except OSError as error:
+            raise _refused(change.path, error) from error
 
     def exists(self, name: Name) -> bool:
         return os.path.lexists(self.path(name))
@@ -141,13 +186,16 @@ class TaskFiles:
             self._lock = None
 
     def _read(self, path: Path, kept: str, *, own: bool) -> str:
-        if own and not within(path, self._project.top):
-            self._tell("{path} leads out of the project and is not read.", path)
-            return ""
         try:
-            _demand_regular(path)
-            with path.open("rb") as file:
-                data = file.read(READ + 1)
+            if (watched := self.guard.kept(path)) is not None:
+                data = (watched.data or b"")[: READ + 1]
+            elif own and not within(path, self._project.top):
+                self._tell("{path} leads out of the project and is not read.", path)
+                return ""
+            else:
+                _demand_regular(path)
+                with path.open("rb") as file:
+                    data = file.read(READ + 1)
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.errors import StoreError
+from codeagent.core.events import Notice
+from codeagent.memory.audit import Audit
 from codeagent.memory.decoding import decode
 
 _QUIET = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgsign=false")
 """Nothing else runs along: no hook, no watcher, no question for a key."""
 _SECONDS = 20.0
 _MOST = 30
+_PLAIN = ("100644", "100755")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,18 @@ class Versions:
         self._environ = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
     async def commit(self, names: Sequence[str], subject: str) -> None:
-        """Commit these files of the memory folder and nothing else. Raises StoreError."""
+        """Commit these files of the memory folder, also that they are gone, and nothing else. Raises StoreError."""
         paths = [str(self._memory / name) for name in names]
-        await self._git("add", "--", *paths)
-        if await self._git("status", "--porcelain", "--", *paths):
-            await self._git("commit", "--no-verify", "-q", "-m", subject, "--", *paths)
+        there = await asyncio.to_thread(lambda: [path for path in paths if os.path.lexists(path)])
+        gone = [path for path in paths if path not in there]
+        if there:
+            await self._git("add", "--", *there)
+        if gone:
+            await self._git("rm", "--cached", "--quiet", "--ignore-unmatch", "--", *gone)
+        changed = await self._git("diff", "--cached", "--name-only", "--no-ext-diff", "-z", "--", *paths)
+        if changed:
+            roots = [f":(top,literal){path}" for path in _rows(changed)]
+            await self._git("commit", "--no-verify", "-q", "-m", subject, "--", *roots)
 
     async def versions(self) -> list[Version]:
         """The newest first. Raises StoreError where there is no repository."""
@@ -53,10 +63,12 @@ class Versions:
         found = await self._git("rev-parse", "--verify", "--quiet", f"{version}^{{commit}}")
         commit = found.decode().strip()
         place = self._memory.relative_to(self._top).as_posix()
-        listed = await self._git("ls-tree", "--name-only", "--full-tree", "-z", commit, "--", f"{place}/")
-        there = {path.decode("utf-8", "surrogateescape") for path in listed.split(b"\0")}
-        wanted = {name: f"{place}/{name}" for name in names if f"{place}/{name}" in there}
-        return {name: await self._git("show", f"{commit}:{path}") for name, path in wanted.items()}
+        listed = await self._git("ls-tree", "--full-tree", "-z", commit, "--", f"{place}/")
+        modes = {path: entry.split()[0] for entry, _, path in (row.partition("\t") for row in _rows(listed))}
+        wanted = {name: f"{place}/{name}" for name in names if f"{place}/{name}" in modes}
+        if odd := next((name for name, path in wanted.items() if modes[path] not in _PLAIN), None):
+            raise StoreError("{name} is no plain file in that version.", name=odd)
+        return {name: await self._git("cat-file", "blob", f"{commit}:{path}") for name, path in wanted.items()}
 
     async def _git(self, *arguments: str) -> bytes:
         try:
@@ -83,3 +95,38 @@ class Versions:
             reason = (decode(err) or "").strip().split("\n")[0]
             raise StoreError("git refuses: {reason}.", reason=reason.rstrip(".") or f"exit {child.returncode}")
         return out
+
+
+class Commits:
+    """Makes versions of changes by themselves, where that is `wanted`; what goes wrong is told and harmless."""
+
+    def __init__(self, versions: Versions, audit: Audit, *, wanted: bool) -> None:
+        self._versions = versions
+        self._audit = audit
+        self._wanted = wanted
+        self._told: set[str] = set()
+        self._notices: list[Notice] = []
+
+    async def keep(self, names: Sequence[str], subject: str) -> None:
+        """Commit these files of the memory folder, if they have changed."""
+        if not self._wanted:
+            return
+        try:
+            await self._versions.commit(names, subject)
+        except StoreError as error:
+            self._audit.log("refusal", f"commit: {error}")
+            if str(error) not in self._told:
+                self._told.add(str(error))
+                told = "Task memory was changed and not committed: {error}"
+                self._notices.append(Notice(told, {"error": str(error)}, "warning"))
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the person should know, each told once."""
+        news = tuple(self._notices)
+        self._notices.clear()
+        return news
+
+
+def _rows(out: bytes) -> list[str]:
+    """What git lists with -z."""
+    return [row.decode("utf-8", "surrogateescape") for row in out.split(b"\0") if row]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from codeagent.core.paths import TATTOO
 from codeagent.core.ports import Verdict
 from codeagent.core.tools import Action, Command
 from codeagent.core.ui import UI, Choice, Question
@@ -123,7 +124,7 @@ class Permissions:
         if action.kind == "memory" or self.mode == "yolo":
             return _YES
         must_ask = forbids(self._ask_first, action, self._roots) is not None
-        if not must_ask and (self._free(action) or self._ruled(action)):
+        if not must_ask and (self._free(action) or (self._ruled(action) and not _names_tattoo(action))):
             return _YES
         if self.mode == "plan" and action.kind not in ("read", "web"):
             return Verdict(
@@ -202,13 +203,19 @@ class Permissions:
     def _detail(self, action: Action) -> str:
         if action.kind == "run":
             folder = _cwd(action)
-            return "" if folder == self._roots[0] else f"in {folder}"
+            told = "" if folder == self._roots[0] else f"in {folder}"
+            warning = "It names tattoo.md: your hard constraints are yours to change." if _names_tattoo(action) else ""
+            return f"{told}. {warning}" if told and warning else told or warning
         if action.kind == "web":
             return ""
         if any(self._guarded(part) for part in action.parts):
             return "What stands there may run on its own later."
         outside = [str(path) for part in action.parts if not inside(path := real(part.subject), self._roots)]
         return f"outside the project: {', '.join(outside)}" if outside else ""
+
+
+def _names_tattoo(action: Action) -> bool:
+    return action.kind == "run" and TATTOO in action.subject.casefold()
 
 
 def _cwd(action: Action) -> Path:

@@ -98,7 +98,8 @@ class Toolbox:
             action = await tool.action(params, ctx)
             verdict = await self._permission.check(action)
             if not verdict.allowed:
-                return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied")
+                about = touched(action) if action.kind == "edit" else ()
+                return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied", about=about)
             about = touched(action)
         result = await tool.run(params, ctx)
         if result.denied and action is not None:

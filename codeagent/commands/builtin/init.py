@@ -21,7 +21,8 @@ async def run(args: str, context: CommandContext) -> Outcome:
         await _write(scaffold, context)
         if scaffold.ignore_local():
             context.ui.show(Notice("{file} is now in .gitignore.", {"file": LOCAL}))
-        if await _take_over(scaffold, context) and (made := await context.session.memory.task.create()):
+        await _take_over(scaffold, context)
+        if made := await context.session.memory.task.create():
             told = {"names": ", ".join(made), "folder": context.session.memory.task.folder}
             context.ui.show(Notice("Made {names} in {folder}: what outlives the model's context.", told))
     except OSError as error:
@@ -47,16 +48,15 @@ async def _write(scaffold: Scaffold, context: CommandContext) -> None:
     context.ui.show(Notice("Wrote CODEAGENT.md ({lines} lines). Add what the code does not show.", {"lines": lines}))
 
 
-async def _take_over(scaffold: Scaffold, context: CommandContext) -> bool:
-    """Offer task memory that another agent has left; False while it is not wanted."""
+async def _take_over(scaffold: Scaffold, context: CommandContext) -> None:
+    """Offer task memory that another agent has left."""
     if not (paths := scaffold.foreign()):
-        return True
+        return
     names = ", ".join(path.name for path in paths)
     answer = await context.ui.ask(Question("Take over the task memory in .agent/memory?", _TAKE_OVER, names))
     if answer.key == "yes":
         scaffold.take_over(paths)
         context.ui.show(Notice("Copied {names} from .agent/memory.", {"names": names}))
-    return answer.key == "yes"
 
 
 COMMAND = Command("init", "Write a first CODEAGENT.md from what the repository shows.", run)

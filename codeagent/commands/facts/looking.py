@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from codeagent.core.events import Notice
 from codeagent.core.tokens import estimate_tokens
 from codeagent.core.ui import Table
 from codeagent.memory.entry import Fact
-from codeagent.memory.injected import TASK
+from codeagent.memory.injected import TASK, Injected
 from codeagent.memory.injected import injected as in_context
 from codeagent.memory.repeats import Repeats
 
@@ -82,9 +83,15 @@ async def injected(typed: str, context: CommandContext) -> None:
     if not found:
         context.ui.show(Notice("The model has nothing of memory in its context now."))
         return
-    context.ui.show(Table(("where", "id", "what"), tuple((item.where, item.id, item.content) for item in found)))
+    context.ui.show(Table(("where", "id", "what"), tuple(_shown(item) for item in found)))
     tokens = sum(estimate_tokens(item.content) for item in found)
     context.ui.show(Notice("{count} in the context, about {tokens} tokens.", {"count": len(found), "tokens": tokens}))
+
+
+def _shown(item: Injected) -> tuple[str, str, str]:
+    """One line of it; the id of a passage is that of the message that said it."""
+    said = "said in " if re.fullmatch(r"m\d+", item.id) else ""
+    return item.where, f"{said}{item.id}", item.content
 
 
 async def stats(typed: str, context: CommandContext) -> None:

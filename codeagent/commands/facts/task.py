@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 
 from codeagent.commands.base import CommandContext
+from codeagent.core.display import plain, visible
 from codeagent.core.errors import UsageError
 from codeagent.core.events import Notice
 from codeagent.core.ui import Choice, Question, Row
@@ -32,20 +34,46 @@ async def snapshot(typed: str, context: CommandContext) -> None:
 
 
 async def _file(name: Name, typed: str, context: CommandContext) -> None:
-    """Show a file; with `edit` open it in the editor; with anything else add that."""
-    task = context.session.memory.task
-    if typed == "edit":
-        await _edit(name, context)
-    elif not typed:
-        task.load()
-        if task.text(name).strip():
-            context.ui.show(task.text(name))
-        else:
-            context.ui.show(Notice("There is nothing in {name}.md yet: /memory {name} edit", {"name": name}))
+    """Show a file, open it in the editor, begin it anew, add to it; what is no verb is added as it stands."""
+    verb, _, rest = typed.partition(" ")
+    act = _VERBS.get(verb.lower())
+    if act is not None and not rest.strip():
+        await act(name, context)
+    elif verb.lower() == "add" and rest.strip():
+        await _add(name, rest.strip(), context)
+    elif verb.lower() in ("add", *_VERBS, *_OTHER):
+        told = "/memory {name} knows show, edit, clear and add <text>."
+        if rest.strip():
+            told += " To write down “{typed}”: /memory {name} add {typed}"
+        context.ui.show(Notice(told, {"name": name, "typed": typed}, "warning"))
     else:
-        section, content = _section(typed) if name == "snapshot" else (name, typed)
-        updated = await task.update(section, content, own=False)
-        context.ui.show(Notice("{text}", {"text": updated.text}, "warning" if updated.failed else "info"))
+        await _add(name, typed, context)
+
+
+async def _show(name: Name, context: CommandContext) -> None:
+    task = context.session.memory.task
+    task.load()
+    if task.text(name).strip():
+        context.ui.show(visible(task.text(name)))
+    else:
+        context.ui.show(Notice("There is nothing in {name}.md yet: /memory {name} add <text>", {"name": name}))
+
+
+async def _add(name: Name, typed: str, context: CommandContext) -> None:
+    section, content = _section(typed) if name == "snapshot" else (name, typed)
+    updated = await context.session.memory.task.update(section, content, own=False)
+    if updated.failed:
+        context.ui.show(Notice("{text}", {"text": updated.text}, "warning"))
+    else:
+        context.ui.show(Notice("{text} {content}", {"text": updated.text, "content": content}))
+
+
+async def _clear(name: Name, context: CommandContext) -> None:
+    kept = await context.session.memory.task.clear(name)
+    if kept is None:
+        context.ui.show(Notice("There is nothing in {name}.md.", {"name": name}))
+    else:
+        context.ui.show(Notice("{name}.md begins anew; what it held lies in {path}.", {"name": name, "path": kept}))
 
 
 async def _edit(name: Name, context: CommandContext) -> None:
@@ -57,8 +85,20 @@ async def _edit(name: Name, context: CommandContext) -> None:
         return
     if task.draft(name) != before:
         raise UsageError("{name}.md was changed meanwhile and is left as it is.", name=name)
+    edited = plain(edited)
     await task.write(name, edited if edited.endswith("\n") else f"{edited}\n")
     context.ui.show(Notice("Written to {name}.md; the next message tells the model.", {"name": name}))
+
+
+_VERBS: dict[str, Callable[[Name, CommandContext], Awaitable[None]]] = {
+    "": _show,
+    "show": _show,
+    "list": _show,
+    "edit": _edit,
+    "clear": _clear,
+}
+_OTHER = ("help", "--help", "-h", "?", "remove", "rm", "delete", "del", "set", "replace")
+"""What people try; adding it as a line would not be what they mean."""
 
 
 def _section(typed: str) -> tuple[str, str]:

@@ -25,6 +25,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     done, decisions, notes: add. tattoo: a hard constraint, the user is asked.
     """
     if params.section == "tattoo" and (refusal := await _refused(params, ctx)):
+        ctx.task.declined(params.content)
         return refusal
     updated = await ctx.task.update(params.section, params.content)
     return ToolResult(updated.text, failed=updated.failed, summary="refused" if updated.failed else params.section)

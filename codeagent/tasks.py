@@ -49,7 +49,7 @@ def tattoo_rules(home: Home) -> tuple[Rule, ...]:
 def make_task_memory(
     options: Options, project: Project, settings: Settings, budget: ContextBudget, now: Callable[[], datetime]
 ) -> TaskMemory:
-    files = TaskFiles(options.home, project, _take, room=budget.static)
+    files = TaskFiles(options.home, project, take, room=budget.static)
     versions = Versions(project.top, project.folder / "memory", options.environ)
     return TaskMemory(files, Audit(project, now), versions, now, commit=settings.memory.git_commit)
 
@@ -90,7 +90,8 @@ def _lingering(jobs: Jobs) -> bool:
     return any(job.code is None or job.lingers for _, job in jobs.kept())
 
 
-def _take(path: Path) -> Lock | int:
+def take(path: Path) -> Lock | int:
+    """The lock of task memory, or the number of the process that has it."""
     try:
         return Lock(path)
     except Held as held:

@@ -36,7 +36,7 @@ _NAMES: dict[str, Part] = {
 }  # fmt: skip
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)[\s#]*")
 _LABEL = re.compile(r"(?:\*\*|__)(.{1,40}?)(?:\*\*|__)\s*[:：]?|([^\s*+-].{0,39}?)[:：]")
-"""What stands alone on its line and is meant as a heading, where its words are known."""
+"""What stands alone on its line and is meant as a heading: all that is in bold, else where its words are known."""
 _LABELLED = 7
 """Level of such a heading: under every other."""
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -74,7 +74,7 @@ def says(text: str) -> bool:
 
 def rest(text: str) -> str:
     """What stands under no heading that is known, comments and headings over nothing left out."""
-    headings = {heading.line: heading for heading in _headings(text)}
+    headings = {heading.line for heading in _headings(text) if heading.level < _LABELLED}
     known = {line for part in HEADINGS for start, end in _spans(text, part) for line in range(start - 1, end)}
     kept: list[str] = []
     waiting = ""
@@ -203,8 +203,10 @@ def _headings(text: str) -> Iterator[_Heading]:
             continue
         elif found := _HEADING.fullmatch(line.rstrip()):
             yield _Heading(number, len(found[1]), part_named(found[2]))
-        elif (label := _LABEL.fullmatch(line.rstrip())) and (part := part_named(label[1] or label[2])):
-            yield _Heading(number, _LABELLED, part)
+        elif label := _LABEL.fullmatch(line.rstrip()):
+            part = part_named(label[1] or label[2])
+            if part or label[1]:
+                yield _Heading(number, _LABELLED, part)
 
 
 def _masked(text: str) -> str:

@@ -87,7 +87,7 @@ def _constraints(texts: Texts, chinese: bool, room: int) -> str:
 
 def _fitting(text: str, room: int) -> str:
     """As many whole lines of `text` as fit, and how many do not."""
-    if estimate_tokens(text) <= room:
+    if not text or estimate_tokens(text) <= room:
         return text
     lines, shown, taken = text.split("\n"), 0, 0
     for line in lines:

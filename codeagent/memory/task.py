@@ -194,12 +194,12 @@ class TaskMemory:
     async def roll_back(self, version: str) -> list[str]:
         """Make the files exactly what they were at `version`, also absent; the names of those that differed. What they
         held goes to `archive/`, and with `commit` into a version of its own. Raises StoreError."""
-        found = await self.versions.content(version, [f"{name}.md" for name in NAMES])
+        files = [f"{name}.md" for name in NAMES]
+        found = await self.versions.content(version, files)
         held = {name: await asyncio.to_thread(self._files.held, name) for name in NAMES}
         differing = [name for name in NAMES if held[name] != found.get(f"{name}.md")]
         if differing:
-            there = [f"{name}.md" for name in NAMES if held[name] is not None]
-            await self._commits.keep(there, "Keep task memory as it was before going back")
+            await self._commits.keep(files, "Keep task memory as it was before going back")
         shelved = [
             await asyncio.to_thread(self._files.shelve, self.folder / f"{name}.md", data, self._now())
             for name in differing

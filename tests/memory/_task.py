@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codeagent.core.paths import Home, Project
 from codeagent.memory.audit import Audit
+from codeagent.memory.digest import ROOM
 from codeagent.memory.task import TaskMemory
 from codeagent.memory.taskfiles import Hold, TaskFiles
 from codeagent.memory.versions import Versions
@@ -33,7 +34,10 @@ def task_memory(
     now: Callable[[], datetime] | None = None,
     take: Callable[[Path], Hold | int] = free,
     commit: bool = False,
+    room: int = ROOM,
 ) -> TaskMemory:
     project, now = Project(top, top, top), now or Clock()
     versions = Versions(top, project.folder / "memory", dict(os.environ))
-    return TaskMemory(TaskFiles(Home(home), project, take), Audit(project, now), versions, now, commit=commit)
+    return TaskMemory(
+        TaskFiles(Home(home), project, take, room=room), Audit(project, now), versions, now, commit=commit
+    )

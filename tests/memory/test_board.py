@@ -118,3 +118,38 @@ def test_any_text_can_be_edited(text: str, part: TaskPart, points: list[str]) ->
         board.append(text, points),
     ):
         assert isinstance(board.items(board.section(edited, part)), list)
+
+
+@pytest.mark.parametrize(
+    ("title", "part"),
+    [
+        ("Objective", "goal"),
+        ("总目标", "goal"),
+        ("2. Key Decisions:", "decisions"),
+        ("决策（已定）", None),
+        ("Work in progress", "in_progress"),
+        ("当前进度", "in_progress"),
+        ("TODO", "open"),
+        ("已经完成", "done"),
+        ("Thoughts", None),
+    ],
+)
+def test_headings_have_other_names(title: str, part: TaskPart | None) -> None:
+    assert board.part_named(title) == part
+
+
+def test_a_line_in_bold_is_a_heading_and_can_be_edited_under() -> None:
+    text = "**Goal**\nPort it.\n\n**In progress:**\n- a.py\n\n**Mine**\n- b.py\n"
+    assert board.replace(text, "in_progress", ["c.py"]) == text.replace("a.py", "c.py")
+    assert board.section(text, "goal") == "Port it."
+
+
+def test_a_label_with_words_behind_it_or_in_a_list_or_in_code_is_none() -> None:
+    text = "Goal: ship\n- Done:\n```\nOpen:\n```\n"
+    assert ([board.section(text, part) for part in board.HEADINGS], board.says(text)) == ([""] * 5, True)
+
+
+def test_what_stands_under_no_known_heading() -> None:
+    rest = "#### Port to async\nStarted on Monday.\n#### My own thoughts\n- the pool may be too small\n```\n## Done\n"
+    assert board.rest(BY_HAND) == f"{rest}- not a heading: this is code\n```"
+    assert board.rest("# Title\n<!-- a comment -->\n## Empty\n\n## 目标\n移植\n") == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from codeagent.memory.digest import Texts, render
 from codeagent.memory.task import TaskMemory
 from codeagent.memory.taskfiles import READ, Hold, Name
 from codeagent.memory.versions import Versions
+from codeagent.tasks import take
 from tests.memory._task import task_memory
 from tests.memory._world import Clock
 
@@ -80,6 +82,71 @@ def test_the_block_in_chinese() -> None:
 - 笔记6
 === AGENT MEMORY END ==="""
     )
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "shown"),
+    [
+        ("# Objective\nPort it.\n", "### Goal\nPort it."),
+        ("**Goal:**\nPort it.\n\n**Key Decisions**\n- anyio\n", "### Goal\nPort it.\n### Key decisions\n- anyio"),
+        ("Working on:\n- c.py\n", "### In progress\n- c.py"),
+        ("Porting the parser.\nc.py is next.\n", "Porting the parser.\nc.py is next."),
+        ("# Port\n\n## Blockers\n- no key\n\n## Empty\n", "#### Blockers\n- no key"),
+        ("## Goal\nPort.\n## Blockers\n- no key\n", "### Goal\nPort.\n#### Blockers\n- no key"),
+    ],
+)
+def test_no_snapshot_is_dropped_because_of_its_headings(snapshot: str, shown: str) -> None:
+    assert _body(Texts(snapshot=snapshot)) == f"## Current task snapshot\n{shown}"
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "shown"),
+    [
+        ("## 目的\n移植\n", "### 目标\n移植"),
+        ("## 正在做\n- 词法\n", "### 进行中\n- 词法"),
+        ("**决定**：\n- 不改接口\n", "### 关键决策\n- 不改接口"),
+        ("目标：移植解析器\n", "目标：移植解析器"),
+    ],
+)
+def test_nor_in_chinese(snapshot: str, shown: str) -> None:
+    assert _body(Texts(snapshot=snapshot)) == f"## 当前任务快照\n{shown}"
+
+
+def test_what_has_no_heading_is_bounded() -> None:
+    body = _body(Texts(snapshot="x" * 100_000))
+    assert (1_600 < len(body) < 1_800, body.endswith("(cut; read the file for the rest)")) == (True, True)
+
+
+def _body(texts: Texts) -> str:
+    return "\n".join(render(texts).split("\n")[1:-1])
+
+
+def test_a_long_tattoo_is_sent_whole_and_warned_about(place: Place) -> None:
+    place.file("tattoo.md", "".join(f"never do {number:08}\n" for number in range(1_000)))
+    assert [f"never do {number:08}" for number in range(1_000) if f"{number:08}" not in place.task.load()] == []
+    told = sorted(str(notice).split("tattoo.md ")[1] for notice in place.task.notices())
+    assert told[0] == "has 1000 rules: more than 20 are hardly kept."
+    assert (len(told), told[1].endswith(" tokens of every request: it is sent whole, but shorten it.")) == (2, True)
+
+
+def test_what_does_not_fit_is_counted_in_the_block_and_told(place: Place) -> None:
+    place.task = task_memory(place.top, place.home, room=60)
+    place.file("tattoo.md", "".join(f"never do {number}\n" for number in range(100)))
+    lines = place.task.load().split("\n")[2:-1]
+    assert lines[:2] == ["never do 0", "never do 1"]
+    assert lines[-1] == f"(cut: {101 - len(lines)} more lines do not fit; read tattoo.md for them)"
+    assert [notice for notice in place.task.notices() if "its beginning only" in str(notice)] != []
+
+
+async def test_what_a_terminal_would_obey_reaches_no_file_and_no_block(place: Place) -> None:
+    for section in ("tattoo", "notes", "goal"):
+        await place.task.update(section, "\x1b]0;own\x07never \x1b[31mpush\x9b2J\u202e\rnow")
+    texts = [path.read_bytes().decode() for path in place.task.folder.glob("*.md")]
+    assert [text for text in texts if "never push⟨9b⟩2J⟨202e⟩^Mnow" not in text] == []
+    place.file("notes.md", "- by hand \x1b[2J\x07\n")
+    place.task.section()
+    kept = place.task.audit.context.read_bytes()
+    assert (b"by hand" in kept, b"\x1b" in kept, b"\x07" in kept) == (True, False, False)
 
 
 def test_marks_inside_do_not_end_the_block() -> None:
@@ -247,7 +314,29 @@ async def test_a_finished_snapshot_goes_to_the_archive(place: Place) -> None:
     assert (await place.task.archive()).name == f"snapshot_{_stamp()}_2.md"
     with pytest.raises(StoreError, match="no snapshot"):
         await place.task.archive()
-    assert place.task.load() == ""
+    assert place.task.load() == render(Texts(snapshot="## Ideas\n- later\n"))
+
+
+async def test_a_snapshot_of_plain_text_is_archived_whole(place: Place) -> None:
+    path = place.file("snapshot.md", "重写解析器，先做词法。\n")
+    assert (await place.task.archive()).read_text("utf-8") == "重写解析器，先做词法。\n"
+    assert (place.task.load(), "## Goal" in path.read_text("utf-8")) == ("", True)
+
+
+async def test_a_file_begun_anew_leaves_what_it_held_in_the_archive(place: Place) -> None:
+    path = place.file("tattoo.md", "never push\n")
+    kept = await place.task.clear("tattoo")
+    assert kept is not None
+    assert (kept.read_text("utf-8"), place.task.load(), await place.task.clear("tattoo")) == ("never push\n", "", None)
+    assert path.read_text("utf-8").startswith("<!-- Hard constraints")
+
+
+async def test_the_first_file_brings_the_others_which_say_what_they_are_for(place: Place) -> None:
+    await place.task.update("notes", "first")
+    names = {path.name: path.read_text("utf-8")[:4] for path in place.task.folder.glob("*.md")}
+    assert names == dict.fromkeys(("tattoo.md", "snapshot.md", "notes.md"), "<!--")
+    assert await place.task.create() == []
+    assert (place.top / ".code-agent-cli/.gitignore").exists()
 
 
 def _stamp() -> str:
@@ -294,6 +383,25 @@ async def test_the_second_reads_and_takes_over_when_the_first_is_gone(place: Pla
     ]
 
 
+async def test_a_lock_is_free_when_its_holder_was_killed(place: Place) -> None:
+    place.file("notes.md", "- theirs\n")
+    held = "import sys, time; from pathlib import Path; from codeagent.history.lock import Lock; "
+    held += "lock = Lock(Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
+    path = place.top / ".code-agent-cli/memory/task.lock"
+    other = subprocess.Popen([sys.executable, "-c", held, str(path)], stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    other.stdout.readline()
+    task = task_memory(place.top, place.home, take=take)
+    with pytest.raises(StoreError, match=f"process {other.pid}"):
+        await task.update("notes", "ours")
+    other.kill()
+    other.wait()
+    other.stdout.close()
+    assert (await task.update("notes", "ours")).failed is False
+    assert (place.top / ".code-agent-cli/memory/notes.md").read_text("utf-8") == "- theirs\n- ours\n"
+    task.close()
+
+
 # ---- versions ------------------------------------------------------------------------------------------------------
 
 
@@ -329,6 +437,52 @@ async def test_changes_are_commits_of_their_own_and_can_be_taken_back(repository
     assert task.notices() == ()
 
 
+async def test_going_back_is_to_exactly_that_version_and_can_itself_be_taken_back(repository: Place) -> None:
+    """A file that was not there goes away, one that was comes back byte for byte."""
+    task, top = repository.task, repository.top
+    crlf = "- 目标\r\n- two\r\n".encode("gb18030")
+    repository.file("notes.md", crlf)
+    _git(top, "add", ".")
+    _git(top, "commit", "-qm", "By hand")
+    (by_hand,) = await task.versions.versions()
+    await task.update("tattoo", "never push")
+    (task.folder / "notes.md").unlink()
+    repository.file("snapshot.md", "## Goal\nNot committed.\n")
+    there = _texts(task)
+    assert await task.roll_back(by_hand.id) == ["tattoo.md", "snapshot.md", "notes.md"]
+    assert _texts(task) == {"notes.md": crlf}
+    assert task.load() == render(Texts(notes="- 目标\n- two\n"))
+    assert [row.subject for row in (await task.versions.versions())[:2]] == [
+        f"Go back to {by_hand.id} in task memory",
+        "Keep task memory as it was before going back",
+    ]
+    await task.roll_back((await task.versions.versions())[1].id)
+    assert _texts(task) == there
+    assert (_git(top, "status", "--porcelain", ".code-agent-cli/memory"), task.notices()) == ("", ())
+
+
+def _texts(task: TaskMemory) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in task.folder.glob("*.md")}
+
+
+async def test_the_archive_is_committed_too(repository: Place) -> None:
+    await repository.task.update("goal", "Ship.")
+    kept = await repository.task.archive()
+    assert kept.name in _git(repository.top, "ls-files", ".code-agent-cli/memory/archive")
+    assert _git(repository.top, "status", "--porcelain", ".code-agent-cli/memory") == ""
+
+
+async def test_a_link_in_a_version_is_not_followed(repository: Place) -> None:
+    (repository.top / ".code-agent-cli/memory").mkdir(parents=True)
+    (repository.top / ".code-agent-cli/memory/notes.md").symlink_to("../../code.py")
+    _git(repository.top, "add", ".")
+    _git(repository.top, "commit", "-qm", "A link")
+    (version,) = await repository.task.versions.versions()
+    with pytest.raises(StoreError, match=r"notes.md is no plain file"):
+        await repository.task.roll_back(version.id)
+    assert (repository.top / "code.py").read_text("utf-8") == "x = 1\n"
+
+
 @pytest.mark.parametrize("version", ["nothing", "-x", ""])
 async def test_a_version_that_is_none_changes_nothing(repository: Place, version: str) -> None:
     await repository.task.update("notes", "first")
@@ -359,6 +513,14 @@ def test_the_log_is_one_line_an_event_and_turns_over(place: Place) -> None:
     audit.log("note", "new")
     assert [line[22:] for line in audit.tail(5)] == ["note: new"]
     assert sorted(path.name for path in audit.path.parent.iterdir()) == ["memory.log", "memory.log.1"]
+
+
+def test_a_session_that_begins_with_nothing_says_so(place: Place) -> None:
+    (place.top / ".code-agent-cli").mkdir()
+    assert (place.task.section(), place.task.load()) == (None, "")
+    assert place.log() == [
+        "load: user tattoo 0 lines, tattoo 0 lines, snapshot 0 lines, notes 0 lines; about 0 tokens, digest -"
+    ]
 
 
 def test_a_log_that_leads_out_of_the_project_is_not_written(place: Place, tmp_path: Path) -> None:

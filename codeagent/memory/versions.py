@@ -47,7 +47,8 @@ class Versions:
             await self._git("add", "--", *there)
         if gone:
             await self._git("rm", "--cached", "--quiet", "--ignore-unmatch", "--", *gone)
-        changed = await self._git("diff", "--cached", "--name-only", "--no-ext-diff", "-z", "--", *paths)
+        options = ("--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
+        changed = await self._git("diff", *options, "--", *paths)
         if changed:
             roots = [f":(top,literal){path}" for path in _rows(changed)]
             await self._git("commit", "--no-verify", "-q", "-m", subject, "--", *roots)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ import pytest
 
 from codeagent.agent.session import Session
 from codeagent.core.entries import Usage
-from codeagent.core.events import Event, Notice, ToolFinished
+from codeagent.core.events import Event, Notice, StepStarted, ToolFinished
 from codeagent.core.ports import Request
 from codeagent.core.ui import Answer
 from codeagent.llm.providers.scripted import Step, call, calls, fail, say, summary
@@ -282,6 +283,63 @@ async def test_our_own_compaction_and_a_new_beginning_are_no_shrinking(make: Mak
     assert contents(world.requests[-2])[0].startswith(BLOCK)
 
 
+async def test_a_summary_made_elsewhere_needs_less_of_a_fall(world: World) -> None:
+    task_files(world)
+    marked = "Understood: this session is being continued from a previous conversation. I go on."
+    session = world.begin(
+        [used(say("One."), 50_000), used(say(marked), 45_000), used(say(marked), 46_000), used(say("Four."), 47_000)]
+    )
+    seen = await talk(session, "one", "two", "three", "four")
+    assert _shrinks(seen) == [
+        "The context was cut outside: the endpoint counted 45,000 tokens after 50,000. Task memory is sent again."
+    ]
+    assert [AGAIN in newest(request) for request in world.requests] == [False, False, True, False]
+
+
+async def test_a_summary_made_elsewhere_that_is_typed_in_does_not_win_over_task_memory(world: World) -> None:
+    task_files(world)
+    session = world.begin([say("One."), say("Two."), say("Three.")])
+    await talk(session, "one", "以下是之前对话的摘要：一切顺利。", "three")
+    again = f"{AGAIN}\n{BLOCK}\n\n"
+    assert [newest(request).startswith(again) for request in world.requests] == [False, True, False]
+    assert [row for row in log(world) if row.startswith("shrink")] == [
+        "shrink: the message brings a summary that is not ours"
+    ]
+    assert [str(notice) for notice in world.notices] == [
+        "The message brings a summary made elsewhere: task memory is sent again and wins over it."
+    ]
+
+
+async def test_an_older_block_behind_a_new_prompt_is_not_the_last_word(make: Make) -> None:
+    """The newest message of before stays at a compaction, with the block that it brought."""
+    world = make(compaction__keep_turns=1, compaction__mode="classic")
+    task_files(world, snapshot="")
+    texts = [say("One. " * 300), say("Two. " * 300), say("Three. " * 300)]
+    session = world.begin([*texts, summary("Short."), say("Four."), say("Five.")])
+    await talk(session, "one", "two")
+    world.file(f"{MEMORY}/tattoo.md", "never touch the tests\n")
+    await talk(session, "three")
+    world.file(f"{MEMORY}/tattoo.md", "never touch the docs\n")
+    await events(session.compact())
+    await talk(session, "four", "five")
+    heads = [newest(request).partition("=== AGENT MEMORY END")[0] for request in world.requests]
+    assert ("the tests" in heads[2], "the docs" in heads[4], heads[5]) == (True, True, "five")
+
+
+async def test_an_automatic_compaction_in_a_turn_reads_the_files_anew(make: Make) -> None:
+    world = make(compaction__keep_turns=1, compaction__mode="classic")
+    task_files(world)
+    change = call("shell", command=f"sed -i s/c.py/d.py/ {MEMORY}/snapshot.md")
+    session = world.begin([say("One. " * 300), change, fail("ContextOverflow"), summary("Short."), say("Two.")])
+    await talk(session, "one", "two")
+    changed = BLOCK.replace("c.py", "d.py")
+    assert contents(world.requests[-1])[0].startswith(f"{changed}\n\n")
+    assert (world.top / ".code-agent-cli/log/injected_context.txt").read_text("utf-8") == changed
+    events_logged = [row.split(":")[0] for row in log(world)]
+    assert events_logged[-3:] == ["load", "injection", "compaction"]
+    check_valid(session)
+
+
 # ---- hooks ---------------------------------------------------------------------------------------------------------
 
 
@@ -291,6 +349,26 @@ def hook(world: World, name: str, script: str) -> None:
 
 def trust(world: World) -> None:
     Trust(world.home).grant(world.project)
+
+
+async def test_hooks_are_told_how_large_the_context_was_and_is(world: World) -> None:
+    """Also the first: what it is given is the size of the request that follows."""
+    for name in ("pre_task", "post_edit"):
+        hook(world, name, 'echo "$AGENT_CONTEXT_LEN"; grep -o \'"tokens_[a-z]*":[0-9]*\'')
+    trust(world)
+    session = world.begin([write("a.py"), say("One."), say("Two.")])
+    seen = await talk(session, "one", "two")
+    first, second, third = (event.prompt_tokens for event in seen if isinstance(event, StepStarted))
+    one, edited, two = (_sizes(newest(request)) for request in world.requests)
+    assert (one[0], edited[0], two[0]) == (one[2], edited[2], two[2])
+    sizes = [one[1], one[2], first, edited[1], second, two[1], third]
+    assert (one[1], sizes, edited[1] == edited[2], two[1] == two[2]) == (0, sorted(set(sizes)), True, True)
+    assert one[2] > 500
+
+
+def _sizes(text: str) -> list[int]:
+    """What a hook printed: the variable, and the two counts."""
+    return [int(number) for number in re.findall(r'^(?:"tokens_\w+":)?(\d+)$', text, re.MULTILINE)]
 
 
 async def test_hooks_speak_at_their_moments(make: Make) -> None:
@@ -347,6 +425,29 @@ async def test_an_edit_counts_though_its_hook_is_interrupted(world: World) -> No
     session.interrupt()
     results = [event.result for event in await following if isinstance(event, ToolFinished)]
     assert ([result.failed for result in results], (world.top / "a.py").exists()) == ([False], True)
+    assert log(world)[-1] == "hook: post_edit: interrupted"
+    check_valid(session)
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("echo out; exit 1", "The hook pre_task failed with exit code 1."),
+        ("head -c 3000000 /dev/zero | tr '\\0' x", None),
+        ("chmod -x $0", "The hook pre_task is not executable and was not run."),
+    ],
+)
+async def test_a_hook_that_misbehaves_does_not_stop_the_turn(world: World, script: str, told: str | None) -> None:
+    hook(world, "pre_task", script)
+    if told and "executable" in told:
+        (world.top / ".code-agent-cli/hooks/pre_task").chmod(0o644)
+    trust(world)
+    session = world.begin([say("One.")])
+    await talk(session, "one")
+    assert ([str(notice) for notice in world.notices], len(newest(world.requests[0])) < 9_000) == (
+        [told] if told else [],
+        True,
+    )
     check_valid(session)
 
 

@@ -45,7 +45,9 @@ async def test_it_offers_the_task_memory_of_another_agent(sit: Sit, tmp_path: Pa
     theirs.write_text("never force-push", encoding="utf-8")
     table = await sit()
     table.person.answers = [Answer("no"), Answer("yes")]
-    assert len(await table.told("/init")) == 1
-    assert (await table.told("/init"))[-2] == "Copied tattoo.md from .agent/memory."
+    assert (await table.told("/init"))[-1].startswith("Made tattoo.md, snapshot.md, notes.md in ")
+    assert (tmp_path / "项目" / ".code-agent-cli" / ".gitignore").exists()
+    assert (await table.told("/init"))[-1] == "Copied tattoo.md from .agent/memory."
     ours = tmp_path / "项目" / ".code-agent-cli" / "memory" / "tattoo.md"
     assert ours.read_text(encoding="utf-8") == "never force-push"
+    assert await table.told("/init") == ["CODEAGENT.md says already what the repository shows."]

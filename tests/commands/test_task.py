@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from codeagent.core.ui import Answer
-from codeagent.llm.providers.scripted import say
+from codeagent.llm.providers.scripted import say, summary
 from tests.commands.conftest import Sit
 
 
@@ -17,15 +19,17 @@ def folder(tmp_path: Path) -> Path:
 async def test_files_are_shown_and_added_to(sit: Sit, tmp_path: Path) -> None:
     table = await sit(say("One."), say("Two."))
     await table.type("one")
-    assert await table.told("/memory tattoo") == ["There is nothing in tattoo.md yet: /memory tattoo edit"]
-    assert await table.told("/memory tattoo 禁止改表结构") == ["Written to tattoo.md."]
-    assert await table.told("/memory snapshot in progress: c.py") == ["Written to snapshot.md."]
-    assert await table.told("/memory snapshot in_progress d.py") == ["Written to snapshot.md."]
-    assert await table.told("/memory snapshot 目标：移植") == ["Written to snapshot.md."]
-    assert await table.told("/memory notes slow: the tests") == ["Written to notes.md."]
+    assert await table.told("/memory tattoo") == ["There is nothing in tattoo.md yet: /memory tattoo add <text>"]
+    assert await table.told("/memory tattoo 禁止改表结构") == ["Written to tattoo.md. 禁止改表结构"]
+    assert await table.told("/memory snapshot in progress: c.py") == ["Written to snapshot.md. c.py"]
+    assert await table.told("/memory snapshot add in_progress d.py") == ["Written to snapshot.md. d.py"]
+    assert await table.told("/memory snapshot 目标：移植") == ["Written to snapshot.md. 移植"]
+    assert await table.told("/memory notes add slow: the tests") == ["Written to notes.md. slow: the tests"]
     (shown,) = await table.told("/memory snapshot")
     assert shown == (folder(tmp_path) / "snapshot.md").read_text("utf-8")
-    assert shown.endswith("\n## Goal\n移植\n\n## In progress\n- c.py\n- d.py\n")
+    assert shown.endswith(
+        "\n## Goal\n移植\n\n## Done\n\n## In progress\n- c.py\n- d.py\n\n## Open\n\n## Key decisions\n"
+    )
     await table.type("two")
     (where, what, block) = next(row for row in _rows(await table.shown("/memory injected")))
     assert (where, what) == (table.session.history.entries[-2].id, "task memory")
@@ -113,6 +117,54 @@ async def test_the_log_says_what_happened(sit: Sit) -> None:
     await table.type("/memory notes first")
     await table.type("one")
     await table.type("/save the build uses ninja")
-    (text,) = await table.told("/memory log 3")
-    load, injection, save = (line[22:].split(":")[0] for line in text.splitlines())
-    assert (load, injection, save) == ("load", "injection", "save")
+    (text,) = await table.told("/memory log 4")
+    assert [line[22:].split(":")[0] for line in text.splitlines()] == ["load", "injection", "load", "save"]
+
+
+@pytest.mark.parametrize("name", ["tattoo", "snapshot", "notes"])
+async def test_the_verbs_are_those_a_person_tries(sit: Sit, tmp_path: Path, name: str) -> None:
+    table = await sit()
+    part = "goal: " if name == "snapshot" else ""
+    await table.type(f"/memory {name} add {part}禁止强推 \x1b[31m!")
+    (shown,) = await table.told(f"/memory {name} show")
+    assert ("禁止强推 !" in shown, "\x1b" in (folder(tmp_path) / f"{name}.md").read_text("utf-8")) == (True, False)
+    (cleared,) = await table.told(f"/memory {name} clear")
+    (kept,) = (folder(tmp_path) / "archive").iterdir()
+    assert (cleared, "禁止强推" in kept.read_text("utf-8")) == (
+        f"{name}.md begins anew; what it held lies in {kept}.",
+        True,
+    )
+    assert await table.told(f"/memory {name} clear") == [f"There is nothing in {name}.md."]
+    knows = f"/memory {name} knows show, edit, clear and add <text>."
+    for verb in ("help", "--help", "remove", "add", "add  "):
+        assert await table.told(f"/memory {name} {verb}") == [knows]
+    for words in ("show all", "rm 1"):
+        told = f"{knows} To write down “{words}”: /memory {name} add {words}"
+        assert await table.told(f"/memory {name} {words}") == [told]
+    assert await table.told(f"/memory {name} edit") == [f"{name}.md was left as it is."]
+
+
+async def test_injected_tells_what_holds_after_all_was_removed(sit: Sit, tmp_path: Path) -> None:
+    table = await sit(say("One."), say("Two."), say("Three."))
+    await table.type("/memory tattoo never push")
+    await table.type("one")
+    for path in folder(tmp_path).glob("*.md"):
+        path.unlink()
+    assert [row[:2] for row in _rows(await table.shown("/memory injected"))] == [("system prompt", "task memory")]
+    await table.type("two")
+    assert await table.told("/memory injected") == ["The model has nothing of memory in its context now."]
+    await table.type("/memory reload")
+    await table.type("three")
+    assert await table.told("/memory injected") == ["The model has nothing of memory in its context now."]
+
+
+async def test_injected_after_a_compaction_names_no_message_that_the_summary_quotes(sit: Sit, tmp_path: Path) -> None:
+    script = [say("ninja one " * 200), say("Two. " * 200), say("Three. " * 200), summary("Short."), say("Four.")]
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text("[compaction]\nkeep_turns = 1\n", "utf-8")
+    table = await sit(*script)
+    await table.type("/memory tattoo never push")
+    for line in ("the ninja build is broken", "tell me of ninja", "ninja again", "/compact", "and ninja?"):
+        await table.type(line)
+    rows = [row[:2] for row in _rows(await table.shown("/memory injected"))]
+    assert rows == [("system prompt", "task memory"), ("system prompt", "said in m2")]

@@ -50,6 +50,8 @@ ACTIONS: dict[str, Callable[[Path], Action]] = {
     "edit settings": lambda top: touch(top / ".code-agent-cli/config.toml"),
     "looking command": lambda top: run("git status", top),
     "command": lambda top: run("npm test", top),
+    "command that names tattoo.md": lambda top: run("sed -i 1d .code-agent-cli/memory/TATTOO.md", top),
+    "look at tattoo.md": lambda top: run("cat .code-agent-cli/memory/tattoo.md", top),
     "memory": lambda top: Action("save_memory", "memory", "x", "Remember x"),
 }
 # y: goes unasked; ?: is asked; n: refused unasked
@@ -68,6 +70,8 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
     "edit settings": ("?", "?", "n", "y"),
     "looking command": ("y", "y", "y", "y"),
     "command": ("?", "?", "n", "y"),
+    "command that names tattoo.md": ("?", "?", "n", "y"),
+    "look at tattoo.md": ("y", "y", "y", "y"),
     "memory": ("y", "y", "y", "y"),
 }
 MODES: tuple[Mode, ...] = ("default", "accept-edits", "plan", "yolo")
@@ -247,3 +251,12 @@ async def test_the_mode_can_change_at_any_time(top: Path) -> None:
     permissions.mode = "yolo"
     assert await permissions.check(run("npm test", top)) == YES
     assert permissions.cycle() == "default"
+
+
+async def test_no_allow_rule_covers_a_command_that_names_the_hard_constraints(top: Path) -> None:
+    person = Person([Answer("no")])
+    permissions = Permissions("default", [top], person, allow=parse_rules(["shell"]))
+    assert (await permissions.check(run("echo x", top))).allowed
+    assert not (await permissions.check(run("echo x >> .code-agent-cli/memory/tattoo.md", top / "src"))).allowed
+    (asked,) = person.asked
+    assert asked.detail == f"in {top}/src. It names tattoo.md: your hard constraints are yours to change."

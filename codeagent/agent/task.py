@@ -22,6 +22,8 @@ from codeagent.memory.task import TaskMemory
 
 Remind = Literal["stale", "every_message", "never"]
 
+_HARMLESS: tuple[Kind, ...] = ("read", "web", "ask")
+"""Kinds of tools that change no file."""
 STALE = 600.0
 """Seconds after which an edit makes a snapshot old."""
 SHRUNK = 0.6
@@ -84,13 +86,13 @@ class TaskKeeper:
 
     async def before(self, call: ToolCall) -> None:
         """A tool begins to run; what only looks changes nothing."""
-        if self._kind(call.name) != "read":
+        if self._kind(call.name) not in _HARMLESS:
             self._waiting += await self._watch.begin()
 
     async def after(self, call: ToolCall, result: ToolResult) -> list[str]:
         """What stands at the end of a tool's result: hooks after an edit, a reminder, task memory where it is due."""
         kind = self._kind(call.name)
-        texts = [*self._take_waiting(), *(await self._watch.look() if kind != "read" else ())]
+        texts = [*self._take_waiting(), *(await self._watch.look() if kind not in _HARMLESS else ())]
         if not result.failed and result.about and kind == "edit":
             texts += [await self._hook("post_edit", file=path, **self._sizes()) for path in result.about]
             texts.append(self._reminder())

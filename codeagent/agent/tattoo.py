@@ -48,8 +48,8 @@ class TattooWatch:
         if self._ui.interactive:
             before, after = (decode(state.data or b"") or "" for state in (change.before, change.after))
             preview = Diff(str(change.path), before, after)
-            title = "Your hard constraints were changed while a tool ran. Keep the change?"
-            if (await self._ui.ask(Question(title, _CHOICES, preview))).key == "yes":
+            detail = "Your hard constraints were changed while a tool ran."
+            if (await self._ui.ask(Question("Keep this change of tattoo.md?", _CHOICES, preview, detail))).key == "yes":
                 self._tattoos.agree(change)
                 return f"[{change.path} was changed meanwhile, and the user agrees.]"
         try:

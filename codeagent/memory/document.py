@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from json.encoder import encode_basestring
 from typing import Any, get_args
 
 from codeagent.core.errors import StoreError
@@ -25,12 +26,46 @@ class Document:
 
 def to_bytes(document: Document) -> bytes:
     """Readable JSON, UTF-8 unescaped. What was forgotten stands under a name of its own, and is no entry."""
-    kept = [fact_to_json(fact) for fact in document.facts if fact.forgotten is None]
-    form = {"version": VERSION, **document.top, "entries": [*kept, *document.others]}
+    kept = [_entry(fact) for fact in document.facts if fact.forgotten is None]
+    kept += [_indented(entry, 4) for entry in document.others]
+    members = [f"{encode_basestring(name)}: {_indented(value, 2)}" for name, value in document.top.items()]
+    members.append('"entries": [\n    ' + ",\n    ".join(kept) + "\n  ]" if kept else '"entries": []')
     gone = [(place, fact) for place, fact in enumerate(document.facts) if fact.forgotten is not None]
     if gone:
-        form["forgotten"] = [{**fact_to_json(fact), "place": place} for place, fact in gone]
-    return json.dumps(form, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+        members.append(f'"forgotten": {_indented([{**fact_to_json(fact), "place": place} for place, fact in gone], 2)}')
+    text = ",\n  ".join([f'"version": {VERSION}', *members])
+    return f"{{\n  {text}\n}}\n".encode("utf-8", "replace")
+
+
+def _indented(value: object, margin: int) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n" + " " * margin)
+
+
+def _entry(fact: Fact) -> str:
+    """One entry; `json.dumps` has no fast way with an indent, and the whole file is written at each change."""
+    source = fact.source
+    if fact.versions or fact.expires is not None or fact.extra or source.extra:
+        return _indented(fact_to_json(fact), 4)
+    quoted = encode_basestring
+    project = "null" if fact.project is None else quoted(fact.project)
+    key = "null" if fact.key is None else quoted(fact.key)
+    return f"""{{
+      "id": {quoted(fact.id)},
+      "type": {quoted(fact.type)},
+      "scope": {quoted(fact.scope)},
+      "project": {project},
+      "key": {key},
+      "content": {quoted(fact.content)},
+      "created": {quoted(fact.created)},
+      "updated": {quoted(fact.updated)},
+      "source": {{
+        "by": {quoted(source.by)},
+        "session": {quoted(source.session)},
+        "turn": {source.turn:d},
+        "quote": {quoted(source.quote)}
+      }},
+      "versions": []
+    }}"""
 
 
 def from_bytes(data: bytes, where: object, *, strict: bool = False) -> Document:

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codeagent.memory.backends.json_file import JsonFile
+from codeagent.memory.document import Document, to_bytes
 from codeagent.memory.entry import Fact, Source, fact_from_json, fact_to_json
 
 DATABASE = Fact(
@@ -163,3 +166,34 @@ def test_fields_of_a_wrong_type_do_no_harm(value: object) -> None:
     fact = fact_from_json({"content": "kept", **dict.fromkeys(names, value)})
     assert fact is not None
     assert fact.content == "kept"
+
+
+TEXTS = st.text(max_size=6)
+SOURCES = st.builds(Source, TEXTS, TEXTS, st.integers(), TEXTS, st.dictionaries(TEXTS, st.integers(), max_size=1))
+FACTS = st.builds(
+    Fact,
+    TEXTS,
+    TEXTS,
+    project=st.none() | TEXTS,
+    key=st.none() | TEXTS,
+    source=SOURCES,
+    versions=st.just(()) | st.just(({"content": "old", "source": {}},)),
+    expires=st.none() | TEXTS,
+    forgotten=st.none() | TEXTS,
+)
+
+
+@given(
+    st.builds(
+        Document,
+        st.lists(FACTS, max_size=3).map(tuple),
+        st.lists(st.sampled_from([5, {"a": [1]}, "x\ny"]), max_size=2).map(tuple),
+        st.dictionaries(st.sampled_from(["note", "更多"]), st.sampled_from([[], {"a": {"b": 1}}, "x"])),
+    )
+)
+def test_it_is_written_as_json_with_an_indent(document: Document) -> None:
+    written = to_bytes(document)
+    form = json.loads(written)
+    assert written == json.dumps(form, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+    kept = [fact_to_json(fact) for fact in document.facts if fact.forgotten is None]
+    assert form["entries"] == json.loads(json.dumps([*kept, *document.others]))

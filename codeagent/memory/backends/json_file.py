@@ -27,10 +27,11 @@ class JsonFile(FileBackend[Document]):
         return from_bytes(data, path)
 
     def write(self, held: Document, facts: tuple[Fact, ...]) -> Document:
+        document = replace(held, facts=facts)
+        data = to_bytes(document)
         if self.path.exists():
             put(self.backup, self.path.read_bytes())
-        document = replace(held, facts=facts)
-        put(self.path, to_bytes(document))
+        put(self.path, data)
         return document
 
     def state(self) -> object:

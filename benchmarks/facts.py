@@ -26,24 +26,7 @@ from codeagent.text.segment import Segmenter
 
 SIZES = (1_000, 10_000, 100_000)
 THEN = "2026-01-02T03:04:05Z"
-WORDS = ("数据库", "端口", "测试", "pytest", "构建", "deploy", "缓存", "服务", "监听", "redis", "必须", "不要", "commit", "token")
-    "数据库",
-    "端口",
-    "测试",
-    "pytest",
-    "构建",
-    "deploy",
-    "缓存",
-    "服务",
-    "监听",
-    "redis",
-    "必须",
-    "不要",
-    "commit",
-    "英文",
-    "token",
-    "cache",
-]
+WORDS = ("数据库", "端口", "测试", "pytest", "构建", "deploy", "缓存", "服务", "监听", "redis", "必须", "不要", "token")
 
 
 def main() -> None:

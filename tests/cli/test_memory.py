@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -56,6 +57,24 @@ def test_one_project_does_not_see_anothers(cli: Cli, tmp_path: Path, monkeypatch
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     assert facts(cli) == []
+
+
+def test_worktrees_share_and_folders_that_look_alike_do_not(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, tree = tmp_path / "一" / "商店", tmp_path / "worktree"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(shop)]
+    shop.mkdir(parents=True)
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"], ["worktree", "add", "-q", str(tree)]):
+        subprocess.run([*git, *command], check=True, capture_output=True)
+    alike = [tmp_path / "二" / "商店", tmp_path / "一" / "商 店"]
+    monkeypatch.chdir(shop)
+    cli("memory", "add", "端口是 5433")
+    cli("memory", "add", "--global", "用中文回答")
+    for folder, seen in ((tree, 2), *((folder, 1) for folder in alike)):
+        folder.mkdir(parents=True, exist_ok=True)
+        monkeypatch.chdir(folder)
+        assert facts(cli) == [("project", "端口是 5433"), ("global", "用中文回答")][-seen:]
 
 
 @pytest.mark.parametrize(

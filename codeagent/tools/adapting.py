@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from codeagent.tools.folding import QUOTES, WIDTHS
 
-_TOKEN = re.compile(r"(?:\w|[\u0300-\u036f\u3099\u309a])+|\s+|\.\.\.|[^\w\s]")
+_TOKEN = re.compile(r"(?:\w|[\u0300-\u036f\u3099\u309a\xad\u200b\u2060\ufeff])+|\s+|\.\.\.|[^\w\s]")
 _TRAILING = re.compile(r"[ \t\u3000\xa0]++$", re.MULTILINE)
 _UNITS = (4, 2, 8, 3)
 """Blanks that a step of indentation may be."""

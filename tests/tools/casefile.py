@@ -11,8 +11,8 @@ What `after` does not name is as it was before, to the byte and the mode bits, a
 sequence is written as `[[case.step]]` tables, each with a tool and what is expected of its answer. A step may also say
 `failed = true` (false is what is expected otherwise), `denied`, `partial`, `summary`, and `disk`: files that others
 change before the call. Of a case: `seen = false` where the model has read no file (else it has read all), `said` (the
-user's words), `person` (keys of the answers to questions, or { key, text }), `env` (for child processes). In texts
-`{top}` stands for the folder.
+user's words), `person` (keys of the answers to questions, or { key, text }), `env` (for child processes), `checks`
+(table of glob to command; an empty one looks at syntax alone). In texts `{top}` stands for the folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from codeagent.core.ui import Answer
 
 FOLDER = Path(__file__).with_name("cases")
 _EXPECTED = {"answer", "has", "lacks", "failed", "denied", "partial", "summary", "disk"}
-_CASE = {"name", "before", "after", "seen", "said", "person", "env", "step"}
+_CASE = {"name", "before", "after", "seen", "said", "person", "env", "checks", "step"}
 _BOMS = {"utf-8": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 
 
@@ -61,6 +61,7 @@ class Case:
     said: str = ""
     person: list[Any] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
+    checks: dict[str, str] | None = None
 
     @property
     def answers(self) -> list[Answer]:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from codeagent.tools.checks import Checks
+from codeagent.tools.toolbox import Toolbox, builtin_tools
 from tests.tools.casefile import Case, changed, load_cases, look, put
 from tests.tools.world import make_world
 
@@ -18,6 +20,8 @@ async def test_case(case: Case, tmp_path: Path) -> None:
     world = make_world(tmp_path, said=case.said)
     world.person.answers = case.answers
     world.ctx = replace(world.ctx, environ={**world.ctx.environ, **case.env})
+    if case.checks is not None:
+        world.toolbox = Toolbox(builtin_tools(), world.gate, Checks(case.checks))
     put(world.top, case.before)
     if case.seen:
         for name in look(world.top):

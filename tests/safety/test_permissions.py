@@ -32,6 +32,10 @@ def touch(path: Path, kind: Kind = "edit") -> Action:
     return Action(tool, kind, str(path), f"{tool} {path.name}", Diff(path.name, "a", "b") if kind == "edit" else None)
 
 
+def web(url: str, tool: str = "web_fetch") -> Action:
+    return Action(tool, "web", url, f"Fetch {url}")
+
+
 def run(command: str, cwd: Path) -> Action:
     return Action("shell", "run", command, f"Run {command}", Command(command, str(cwd)))
 
@@ -52,6 +56,7 @@ ACTIONS: dict[str, Callable[[Path], Action]] = {
     "command": lambda top: run("npm test", top),
     "command that names tattoo.md": lambda top: run("sed -i 1d .code-agent-cli/memory/TATTOO.md", top),
     "look at tattoo.md": lambda top: run("cat .code-agent-cli/memory/tattoo.md", top),
+    "web": lambda top: web("https://docs.example.org/a"),
     "memory": lambda top: Action("save_memory", "memory", "x", "Remember x"),
 }
 # y: goes unasked; ?: is asked; n: refused unasked
@@ -72,6 +77,7 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
     "command": ("?", "?", "n", "y"),
     "command that names tattoo.md": ("?", "?", "n", "y"),
     "look at tattoo.md": ("y", "y", "y", "y"),
+    "web": ("?", "?", "?", "y"),
     "memory": ("y", "y", "y", "y"),
 }
 MODES: tuple[Mode, ...] = ("default", "accept-edits", "plan", "yolo")
@@ -172,6 +178,35 @@ async def test_a_yes_for_the_session_covers_exactly_what_it_says(top: Path) -> N
     assert await asked_after(top, a_py, test)
     assert await asked_after(top, touch(top / "a.py"), touch(top / ".git/hooks/x"))
     assert await asked_after(top, touch(Path("/a"), "read"), touch(Path("/b"), "read"))
+
+
+async def test_a_yes_for_a_site_covers_what_is_below_it(top: Path) -> None:
+    page = web("https://docs.example.org/a")
+    assert not await asked_after(top, page, web("http://docs.example.org:8080/b?c=d"))
+    assert not await asked_after(top, page, web("https://zh.docs.example.org/"))
+    assert await asked_after(top, page, web("https://example.org/"))
+    assert await asked_after(top, page, web("https://docs.example.org.evil.test/"))
+    assert await asked_after(top, page, web("https://docs.example.org@evil.test/"))
+    assert await asked_after(top, page, web("docs.example.org", "web_search"))
+    assert not await asked_after(top, web("one", "web_search"), web("two", "web_search"))
+
+
+async def test_the_question_names_the_site_that_a_yes_grants(top: Path) -> None:
+    person = Person([Answer("yes"), Answer("yes")])
+    permissions = Permissions("default", [top], person)
+    await permissions.check(web("https://docs.example.org/a"))
+    await permissions.check(web("what is new", "web_search"))
+    labels = [question.choices[1].label for question in person.asked]
+    assert labels == ["Yes, and all of docs.example.org for this session", "Yes, and every search for this session"]
+
+
+async def test_an_approved_plan_leaves_plan_mode(top: Path) -> None:
+    permissions = Permissions("plan", [top], Person())
+    assert permissions.planning
+    permissions.approved(edits=True)
+    assert (permissions.mode, permissions.planning) == ("accept-edits", False)
+    permissions.approved(edits=False)
+    assert permissions.mode == "default"
 
 
 async def test_a_plain_yes_covers_one_time(top: Path) -> None:

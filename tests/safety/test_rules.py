@@ -92,6 +92,28 @@ def test_which_paths_a_rule_covers(tmp_path: Path, rule: str, path: str, covered
     assert allows(rules, edit(top / path), [top]) is covered
 
 
+@pytest.mark.parametrize(
+    ("rule", "url", "covered"),
+    [
+        ("web_fetch(domain:example.org)", "https://example.org/a?b", True),
+        ("web_fetch(domain:example.org)", "http://Docs.Example.org.:8080/", True),
+        ("web_fetch(domain:example.org)", "https://notexample.org/", False),
+        ("web_fetch(domain:example.org)", "https://example.org.evil.test/", False),
+        ("web_fetch(domain:example.org)", "https://evil.test/?u=example.org", False),
+        ("web_fetch(domain:)", "https://example.org/", False),
+        ("web_fetch(domain:例子.中国)", "https://xn--fsqu00a.xn--fiqs8s/", True),
+        ("web_fetch(example.org)", "https://example.org/", False),
+        ("web_fetch", "https://anything.test/", True),
+        ("web_search", "https://example.org/", False),
+        ("web_fetch(domain:example.org)", "http://[::1", False),
+    ],
+)
+def test_which_addresses_a_rule_covers(rule: str, url: str, covered: bool) -> None:
+    action = Action("web_fetch", "web", url, "")
+    assert allows(parse_rules([rule]), action, []) is covered
+    assert (forbids(parse_rules([rule]), action, []) is not None) is covered
+
+
 def test_a_rule_for_edit_file_covers_every_tool_that_edits(tmp_path: Path) -> None:
     assert allows(parse_rules(["edit_file"]), edit(tmp_path / "a", "write_file"), [])
     assert not allows(parse_rules(["write_file"]), edit(tmp_path / "a"), [])

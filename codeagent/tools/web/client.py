@@ -57,6 +57,7 @@ class WebClient:
         private: bool = False,
         engine: Engine | None = None,
         resolving: Resolve = resolve,
+        seconds: float = SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`environ` names proxies; with `private` addresses of this machine and its network may be reached."""
@@ -64,6 +65,7 @@ class WebClient:
         self._private = private
         self._engine = engine
         self._resolving = resolving
+        self._seconds = seconds
         self._clock = clock
         self._kept: dict[str, tuple[float, Page]] = {}
 
@@ -84,12 +86,12 @@ class WebClient:
             raise CodeAgentError("No search provider is set up.")
         question = self._engine.ask(query)
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(self._seconds):
                 answer = await self._once(
                     parse_url(question.url), None, question.method, question.headers, question.json
                 )
         except TimeoutError:
-            raise _late(self.engine) from None
+            raise self._late(self.engine) from None
         if answer.status >= 400:
             raise CodeAgentError(
                 "{name} refused the search: {status} {reason}. {told}",
@@ -104,11 +106,11 @@ class WebClient:
 
     async def _page(self, url: str) -> Page:
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(self._seconds):
                 answer = await self._follow(parse_url(url))
                 return await asyncio.to_thread(_read, answer)
         except TimeoutError:
-            raise _late(url) from None
+            raise self._late(url) from None
 
     async def _follow(self, parts: SplitResult) -> _Answer:
         """The answer at the end of redirects that stay on one site; one to another site is told, not followed."""
@@ -153,7 +155,7 @@ class WebClient:
             package.AsyncClient,
             proxy=proxy_for(parts, self._environ),
             trust_env=False,
-            timeout=package.Timeout(SECONDS, connect=_CONNECT),
+            timeout=package.Timeout(self._seconds, connect=_CONNECT),
         )
         host = parts.hostname or ""
         headers = {**headers, "Host": parts.netloc}
@@ -178,6 +180,9 @@ class WebClient:
                 finally:
                     await response.aclose()
         raise AssertionError("there is always one address")
+
+    def _late(self, who: str) -> NetworkError:
+        return NetworkError("{who} did not answer within {seconds:g} s.", who=who, seconds=self._seconds)
 
     def _keep(self, url: str, page: Page) -> None:
         self._kept.pop(url, None)
@@ -232,10 +237,6 @@ def _site(parts: SplitResult) -> str:
 def _place(address: str, port: int | None) -> str:
     address = f"[{address}]" if ":" in address else address
     return f"{address}:{port}" if port else address
-
-
-def _late(who: str) -> NetworkError:
-    return NetworkError("{who} did not answer within {seconds:.0f} s.", who=who, seconds=SECONDS)
 
 
 def _why(error: Exception) -> str:

@@ -76,7 +76,7 @@ def markdown_of(html: str, url: str) -> str:
     else:
         cleaning = PreprocessingOptions(preset="aggressive", remove_navigation=True, remove_forms=True)
         options = ConversionOptions(
-            preprocessing=cleaning, extract_metadata=False, skip_images=True, compact_tables=True
+            preprocessing=cleaning, strip_tags=["footer"], extract_metadata=False, skip_images=True, compact_tables=True
         )
         try:
             text = convert(html, options).content or ""

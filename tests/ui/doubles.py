@@ -188,6 +188,25 @@ class Session:
         yield Notice("The budget is {percent} % used.", {"percent": 80}, "warning")
         yield Compacted(Compaction("k1", 2, "m9", (), 95_000, 12_000))
 
+    async def _todo(self, text: str) -> AsyncIterator[Event]:
+        """A list whose steps are done one after the other, at each word of the person."""
+        steps = (
+            "读一遍解析器的代码，找出错误",
+            "write a test that fails",
+            "mend it",
+            *(f"check {n}" for n in range(4, 12)),
+        )
+        done = int(text.split()[1])
+        self.todos = tuple(
+            Todo(step, "done" if at < done else "in_progress" if at == done else "pending")
+            for at, step in enumerate(steps)
+        )
+        call = ToolCall("c1", "todo", "{}")
+        title = f"Todo: {done} of {len(steps)} done"
+        yield ToolFinished(call, title, ToolResult("Noted."), 0.0)
+        yield TextDelta("Noted.")
+        yield Replied("m2", AssistantMessage("Noted."), None, 0.1)
+
     async def _evil(self, text: str) -> AsyncIterator[Event]:
         yield TextDelta("a\x1b[2Jb \x1b]0;title\x07 \u202eabc `\x9b31m`\n")
 

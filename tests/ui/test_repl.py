@@ -399,3 +399,27 @@ def test_the_status_line_can_be_switched_off(start: Open) -> None:
     terminal.say("answer")
     terminal.wait_for("Done.")
     assert terminal.settle().split("\n")[-1] == "❯"
+
+
+def test_the_todo_list_stands_above_the_input_and_folds(start: Open) -> None:
+    terminal = _ready(start(columns=40, rows=30))
+    terminal.say("todo 1")
+    terminal.wait_for("☐ check 8")
+    shown = terminal.settle().split("\n")
+    place = shown.index("Todo 1/11 · Ctrl-T folds · 1–8 shown")
+    assert shown[place + 1 : place + 4] == [
+        "  ☑ 读一遍解析器的代码，找出错误",
+        "  ▸ write a test that fails",
+        "  ☐ mend it",
+    ]
+    assert place + 8 < shown.index("❯")
+    terminal.press("Ctrl-T")
+    terminal.wait_for("☐ mend it", gone=True)
+    assert "▸ Todo 1/11 · write a test that fails" in terminal.settle()
+    terminal.say("todo 2")
+    terminal.wait_for("▸ Todo 2/11 · mend it")
+    terminal.press("Ctrl-T")
+    terminal.wait_for("☐ check 8")
+    terminal.say("todo 11")
+    terminal.wait_for("Ctrl-T folds", gone=True)
+    assert "☑" not in terminal.settle()

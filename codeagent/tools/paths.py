@@ -31,6 +31,12 @@ def short(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else "…" + line[-limit + 1 :]
 
 
+def begun(text: str, limit: int = 160) -> str:
+    """Words for a title: one line, the beginning kept."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

@@ -28,6 +28,11 @@ PreviewRows = Callable[[Preview, int, int | None], list[Row]]
 """(preview, cells, most rows) -> rows."""
 
 
+def only_words(question: Question) -> bool:
+    """Whether there is nothing to choose from, only something to say."""
+    return len(question.choices) == 1 and question.choices[0].feedback
+
+
 class Approval(Dialog):
     """Asks one `Question`; the answer is an `Answer`."""
 
@@ -38,6 +43,8 @@ class Approval(Dialog):
         self._deaf_until = 0.0
 
     def opened(self, screen: Screen) -> None:
+        # Where words are the only answer they can be typed at once, unless the hand is busy elsewhere.
+        self.typing = only_words(self._question) and not screen.draft.text
         super().opened(screen)
         if screen.draft.text:
             self._deaf_until = asyncio.get_running_loop().time() + QUIET

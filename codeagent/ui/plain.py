@@ -14,6 +14,7 @@ from codeagent.commands.base import Desk
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.ui import UI, Answer, Question, Shown
 from codeagent.core.ui import Row as PickerRow
+from codeagent.ui.approve import only_words
 from codeagent.ui.look import Look
 from codeagent.ui.render import shown_rows
 from codeagent.ui.rows import Row, text_of
@@ -116,7 +117,7 @@ class PlainUI:
         if question.preview is not None:
             self.show(question.preview)
         choices = [f"{number}. {choice.label}" for number, choice in enumerate(question.choices, 1)]
-        number = await self._number(choices)
+        number = 0 if only_words(question) else await self._number(choices)
         if number is None:
             return Answer("")
         choice = question.choices[number]

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.core.ui import Choice, Question
 from codeagent.tools.base import ToolFault
-from codeagent.tools.paths import short
+from codeagent.tools.paths import begun
 
 _OTHER = "other"
 
@@ -39,7 +39,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 
 
 def title(params: Params) -> str:
-    return f"Ask: {short(params.question)}"
+    return f"Ask: {begun(params.question)}"
 
 
 TOOL = Tool("ask_user", "ask", Params, run, title, order=95)

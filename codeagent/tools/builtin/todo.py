@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from codeagent.core.todo import Todo, TodoState, current, finished
 from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
-from codeagent.tools.paths import short
+from codeagent.tools.paths import begun
 
 _WORDS = {"completed": "done", "complete": "done", "doing": "in_progress", "todo": "pending", "open": "pending"}
 """What models that learnt another form of this tool call the states."""
@@ -70,7 +70,7 @@ def title(params: Params) -> str:
     if not items:
         return "Clear the todo list"
     going = current(items)
-    return f"Todo: {_progress(items)}{f' · {short(going.content)}' if going else ''}"
+    return f"Todo: {_progress(items)}{f' · {begun(going.content)}' if going else ''}"
 
 
 TOOL = Tool("todo", "memory", Params, run, title, order=85)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.core.web import Page
 from codeagent.tools.base import ToolFault
-from codeagent.tools.paths import counted
+from codeagent.tools.paths import begun, counted
 from codeagent.tools.web.addresses import parse_url
 from codeagent.tools.web.outside import LABEL, quoted
 
@@ -63,8 +63,7 @@ def _end(text: str, start: int) -> int:
 
 
 def title(params: Params) -> str:
-    url = params.url.strip()
-    return f"Fetch {url if len(url) <= 160 else f'{url[:159]}…'}"
+    return f"Fetch {begun(params.url)}"
 
 
 async def action(params: Params, ctx: ToolContext) -> Action:

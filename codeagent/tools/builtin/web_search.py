@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.core.web import Hit
 from codeagent.tools.base import ToolFault
-from codeagent.tools.paths import counted, short
+from codeagent.tools.paths import begun, counted
 from codeagent.tools.web.outside import LABEL, quoted
 
 _SNIPPET = 500
@@ -24,7 +24,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         raise ToolFault("query is empty.", "empty")
     hits = await ctx.web.search(query)
     if not hits:
-        return ToolResult(f"Nothing found for {short(query)}.", summary="no hits")
+        return ToolResult(f"Nothing found for {begun(query)}.", summary="no hits")
     text = "\n\n".join(_block(number, hit) for number, hit in enumerate(hits, 1))
     return ToolResult(f"[{ctx.web.engine}; {LABEL}]\n{quoted(text)}", summary=counted(len(hits), "hit"))
 
@@ -37,7 +37,7 @@ def _block(number: int, hit: Hit) -> str:
 
 
 def title(params: Params) -> str:
-    return f"Search the web: {short(params.query)}"
+    return f"Search the web: {begun(params.query)}"
 
 
 async def action(params: Params, ctx: ToolContext) -> Action:

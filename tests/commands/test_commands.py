@@ -227,6 +227,12 @@ async def test_search_finds_what_was_said_in_this_session_and_before(sit: Sit) -
     assert len((await table.shown("/search --session 记忆"))[0].rows) == 1  # type: ignore[union-attr]
     (whole,) = await table.shown(f"/search {first.session.id}/m2")
     assert str(whole).splitlines()[1:] == ["在 SQLite 里。"]
+    for id in ("t1", "m1-m2"):
+        (turn,) = await table.shown(f"/search {first.session.id}/{id}")
+        assert [line for line in str(turn).splitlines() if line and line[0] != "["] == [
+            "记忆放在哪里？",
+            "在 SQLite 里。",
+        ]
 
 
 async def test_secrets_are_masked_in_all_that_search_and_recall_show(sit: Sit) -> None:

@@ -11,7 +11,7 @@ from codeagent.core.ui import Table
 
 PAGE = 20
 _SCOPES: dict[str, Scope] = {"--session": "session", "--all": "all"}
-_ID = re.compile(r"(?:\S+/)?[mt]\d+")
+_ID = re.compile(r"(?:\S+/)?(?:[mtc]\d+|m\d+-m\d+)")
 
 
 async def run(args: str, context: CommandContext) -> Outcome:

@@ -122,3 +122,21 @@ def test_a_complaint_about_pictures_drops_them_where_there_were_some(complaint: 
     assert Profile().without(complaint, pictures=True) == Profile(vision=False)
     assert Profile(vision=False).without(complaint, pictures=True) is None
     assert Profile().without(complaint) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "patches"),
+    [
+        ("gpt-5.2", True),
+        ("openai/gpt-5-mini", True),
+        ("GPT-6", True),
+        ("codex-mini-latest", True),
+        ("gpt-5.1-codex", True),
+        ("gpt-4.1", False),
+        ("gpt-oss-120b", False),
+        ("deepseek-chat", False),
+        ("qwen3-coder", False),
+    ],
+)
+def test_families_that_were_trained_on_patches_are_known(model: str, patches: bool) -> None:
+    assert profile_for("https://any.example/v1", model).patches is patches

@@ -295,3 +295,54 @@ async def test_no_allow_rule_covers_a_command_that_names_the_hard_constraints(to
     assert not (await permissions.check(run("echo x >> .code-agent-cli/memory/tattoo.md", top / "src"))).allowed
     (asked,) = person.asked
     assert asked.detail == f"in {top}/src. It names tattoo.md: your hard constraints are yours to change."
+
+
+def patch(top: Path, *names: str) -> Action:
+    """A change of several files at once."""
+    first, *others = (str(top / name) for name in names)
+    return Action("apply_patch", "edit", first, "Patch", None, tuple(others))
+
+
+PATCHES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
+    # files                                                 default accept-edits plan
+    "all inside": (("src/a.py", "new/b.py"), "?", "y", "n"),
+    "one outside": (("src/a.py", "../x"), "?", "?", "n"),
+    "one that may run later": (("src/a.py", ".git/hooks/pre-commit"), "?", "?", "n"),
+    "one denied": (("src/a.py", "secret/b.py"), "n", "n", "n"),
+    "all allowed": (("docs/a.md", "docs/b.md"), "y", "y", "y"),
+    "one not allowed": (("docs/a.md", "src/a.py"), "?", "y", "n"),
+    "one to be asked": (("src/a.py", "careful/b.py"), "?", "?", "n"),
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+@pytest.mark.parametrize("mode", ["default", "accept-edits", "plan"])
+async def test_several_files_are_as_free_as_the_least_free(top: Path, name: str, mode: Mode) -> None:
+    person = Person([Answer("yes")])
+    permissions = Permissions(
+        mode,
+        [top],
+        person,
+        allow=parse_rules(["edit_file(docs/**)"]),
+        ask=parse_rules(["edit_file(careful/**)"]),
+        deny=parse_rules(["edit_file(secret/**)"]),
+    )
+    files, *expected = PATCHES[name]
+    allowed = (await permissions.check(patch(top, *files))).allowed
+    assert ("?" if person.asked else "y" if allowed else "n") == expected[MODES.index(mode)]
+
+
+async def test_a_yes_for_several_files_holds_below_the_folder_they_share(top: Path) -> None:
+    person = Person([Answer("session"), Answer("yes"), Answer("yes")])
+    permissions = Permissions("default", [top], person)
+    await permissions.check(patch(top, "src/a/x.py", "src/b/y.py"))
+    await permissions.check(patch(top, "src/c.py", "src/b/z.py"))
+    await permissions.check(patch(top, "src/c.py", "docs/x.md"))
+    await permissions.check(patch(top, "src/c.py", "../x"))
+    labels = [[choice.label for choice in question.choices] for question in person.asked]
+    assert labels == [
+        ["Yes", "Yes, and all edits below project/src/ for this session", NO.label],
+        ["Yes", "Yes, and all edits below project/ for this session", NO.label],
+        ["Yes", NO.label],
+    ]
+    assert person.asked[-1].detail == f"outside the project: {top.parent}/x"

@@ -7,7 +7,7 @@ import pytest
 from codeagent.core.errors import AuthError
 from codeagent.core.events import Notice, ToolFinished
 from codeagent.core.messages import ToolCall
-from codeagent.core.tools import Command, Diff, ToolResult
+from codeagent.core.tools import Command, Diff, Patch, ToolResult
 from codeagent.core.ui import Markdown, Table
 from codeagent.ui.diff import count, diff_rows
 from codeagent.ui.render import error_rows, expanded_rows, money, preview_rows, seconds, shown_rows, tokens, tool_rows
@@ -133,3 +133,16 @@ def test_numbers_for_people() -> None:
         "2.5M",
     ]
     assert [money(value) for value in (0.0001, 0.002, 0.03, 12.345)] == ["<$0.001", "$0.002", "$0.03", "$12.35"]
+
+
+def test_every_file_of_a_patch_is_shown() -> None:
+    many = "".join(f"{n}\n" for n in range(30))
+    patch = Patch((Diff("改.py", "a\n", "b\n"), Diff("new/n.py", "x\n", "y\n", "old.py"), Diff("m.txt", None, many)))
+    heads = ["改.py  +1 −1", "old.py → new/n.py  +1 −1", "m.txt  new file"]
+    whole = _lines(preview_rows(patch, 40))
+    assert (len(whole), [line for line in whole if line in heads]) == (37, heads)
+    short = _lines(preview_rows(patch, 40, 12))
+    assert short[:7] == [heads[0], "1 - a", "1 + b", heads[1], "1 - x", "1 + y", heads[2]]
+    assert (len(short), short[-1]) == (10, "   … 28 more lines (Ctrl-O)")
+    done = ToolFinished(ToolCall("c", "apply_patch", "{}"), "Patch 3 files", ToolResult("Done", display=patch), 0.0)
+    assert [line.strip() for line in _lines(tool_rows(done, 40)) if line.strip() in heads] == heads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from codeagent.core.errors import ContextOverflow, NetworkError
 from codeagent.core.messages import ToolCall, ToolMessage, UserMessage, encode
 from codeagent.core.tokens import ContextBudget, estimate_classes
 from codeagent.memory.compactor import ConversationHistoryCompactor
-from codeagent.memory.ledger import MARK, SUMMARY, Ledger, Words, ended, read, render, split
+from codeagent.memory.ledger import MARK, SUMMARY, Ledger, Words, ended, ledger, read, render, split
 from codeagent.memory.rungs.mask import mask
 from codeagent.memory.verify import assents, rules, without_pastes
 from tests.memory._world import Summariser, Talk
@@ -191,3 +192,14 @@ def test_signs_of_rules_and_assents() -> None:
 
 def test_what_was_typed_is_never_taken_for_a_paste() -> None:
     assert without_pastes("短的话。" * 900, "m1") == "短的话。" * 900
+
+
+def test_the_record_names_every_file_that_a_patch_touched() -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: src/a.py\n*** Move to: src/b.py\n-x\n+*** Add File: no.py\n"
+        "*** Add File: 文档/新.md\n+x\n*** Delete File: old.py\n*** End Patch"
+    )
+    call = ToolCall("c1", "apply_patch", json.dumps({"patch": patch}))
+    gone = Talk().user("Do it.").assistant("", call).tool("c1", "Done").entries
+    made = ledger(gone, (), None, lambda entry: entry.message.text)
+    assert made.modified == ("src/a.py", "src/b.py", "文档/新.md", "old.py")

@@ -29,6 +29,7 @@ from codeagent.core.events import Event, Replied, Steered
 from codeagent.core.messages import AssistantMessage
 from codeagent.core.ports import Endpoint, Request
 from codeagent.llm.profiles import body, profile_for
+from codeagent.text.segment import Segmenter
 from tests.agent._world import World
 
 WINDOW = 32_000
@@ -139,4 +140,5 @@ async def main(runs: list[Recording], window: int, cache: Path) -> None:
 if __name__ == "__main__":
     path, most, window = (*sys.argv[1:], *("", "", "")[len(sys.argv) - 1 :])
     with tempfile.TemporaryDirectory() as shared:
+        Segmenter(Path(shared)).warm()
         asyncio.run(main(chosen(path, most), int(window or WINDOW), Path(shared)))

@@ -36,6 +36,7 @@ from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage
 from codeagent.core.ports import Request
 from codeagent.core.tokens import ContextBudget
 from codeagent.memory.verify import missing, rules, values, without_pastes
+from codeagent.text.segment import Segmenter
 from tests.agent._world import World
 from tests.laws.requests import unpaired
 
@@ -205,4 +206,5 @@ def share(part: int, of: int) -> float:
 if __name__ == "__main__":
     path, most = (*sys.argv[1:], *("", "")[len(sys.argv) - 1 :])
     with tempfile.TemporaryDirectory() as shared:
+        Segmenter(Path(shared)).warm()
         asyncio.run(main(chosen(path, most), Path(shared)))

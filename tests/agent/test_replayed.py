@@ -17,22 +17,15 @@ def played() -> Recording:
     return recording(made(estimate_classes, 1)[0])
 
 
-@pytest.fixture
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.getbasetemp() / "words"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-async def test_nothing_is_lost_in_a_small_window(played: Recording, cache: Path) -> None:
-    counts = await survival.replay(played, 16_000, survival.SUMMARIES["platitudes"], cache)
+async def test_nothing_is_lost_in_a_small_window(played: Recording, words: Path) -> None:
+    counts = await survival.replay(played, 16_000, survival.SUMMARIES["platitudes"], words)
     assert (counts["requests"], counts["invalid"], counts["over"], counts["failed"]) == (len(played.acts) + 1, 0, 0, 0)
     assert (counts["compacted"] >= 3, counts["wanted"] > 50, counts["lost"]) == (True, True, 0)
     assert counts["asked"] > 30 and counts["recalled"] >= 0.99 * counts["asked"]
 
 
-async def test_each_request_begins_with_the_one_before_it(played: Recording, cache: Path, tmp_path: Path) -> None:
-    watch = await prefix.replay(played, 16_000, tmp_path, cache)
+async def test_each_request_begins_with_the_one_before_it(played: Recording, words: Path, tmp_path: Path) -> None:
+    watch = await prefix.replay(played, 16_000, tmp_path, words)
     counts = watch.counts
     assert (counts["whole"], counts["same"]) == (counts["pairs"], counts["bytes"])
     assert [

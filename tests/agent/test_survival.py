@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from codeagent.core.messages import ToolCall
 from codeagent.llm.providers.scripted import Step, say
 from tests.agent._survival import Model, live, modules
 from tests.agent._world import World
-from tests.agent.conftest import Make
 
 RULES = (
     "Never touch anything under vendor/.",
@@ -43,13 +43,10 @@ SUMMARIES = {
 
 
 @pytest.fixture
-def world(make: Make, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """One cache for all of them: building the dictionary of words takes seconds."""
-    cache = tmp_path_factory.getbasetemp() / "words"
-    cache.mkdir(exist_ok=True)
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "cache").symlink_to(cache)
-    return make()
+async def world(tmp_path: Path, words: Path) -> AsyncIterator[World]:
+    made = World(tmp_path, cache=words)
+    yield made
+    await made.close()
 
 
 def some(*quick: tuple[str, int]) -> list[Any]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -207,24 +206,18 @@ class Life:
         self.session.memory.save(f"long words {self.session.history.turn} 世界", by="user")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all lives: building the dictionary of words takes a second."""
-    return tmp_path_factory.mktemp("cache")
-
-
 # A life takes too long for its failure to be shrunk; hypothesis prints how to live it again.
 @settings(
-    max_examples=70,
+    max_examples=50,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(deeds=st.lists(DEED, min_size=4, max_size=9))
-def test_the_laws_hold_whatever_happens(cache: Path, deeds: list[tuple[str, Any]]) -> None:
+def test_the_laws_hold_whatever_happens(words: Path, deeds: list[tuple[str, Any]]) -> None:
     async def lived(folder: Path) -> None:
-        world = World(folder, cache=cache, compaction__keep_turns=1, compaction__retry_after=2, max_turns=8)
+        world = World(folder, cache=words, compaction__keep_turns=1, compaction__retry_after=2, max_turns=8)
         life = Life(world)
         for deed, what in deeds:
             await life.live(deed, what)

@@ -13,12 +13,12 @@ Make = Callable[..., World]
 
 
 @pytest.fixture
-async def make(tmp_path: Path) -> AsyncIterator[Make]:
+async def make(tmp_path: Path, words: Path) -> AsyncIterator[Make]:
     """A world with these settings."""
     made: list[World] = []
 
     def new(**settings: object) -> World:
-        made.append(World(tmp_path, **settings))  # type: ignore[arg-type]
+        made.append(World(tmp_path, cache=words, **settings))  # type: ignore[arg-type]
         return made[-1]
 
     yield new

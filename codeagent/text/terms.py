@@ -55,10 +55,13 @@ class QueryTerms:
     """Those by each of which alone a text is found: a single character in common tells nothing of a longer query."""
 
 
-def document_terms(text: str) -> list[str]:
-    """The terms of a document, each as often as it occurs."""
+def document_terms(text: str, memo: dict[str, tuple[str, ...]] | None = None) -> list[str]:
+    """The terms of a document, each as often as it occurs.
+
+    `memo` keeps what words were cut into: whoever cuts many documents alike hands in the same one each time.
+    """
     text = _folded(text)
-    terms = list(_latin(text))
+    terms = list(_latin(text, {} if memo is None else memo))
     for run in _EAST.findall(text):
         terms += [char for char in run if char not in _CHINESE]
         terms += [run[at : at + 2] for at in range(len(run) - 1)]
@@ -72,7 +75,7 @@ def query_terms(text: str, words: Words) -> QueryTerms:
     words beside it. Stop words are left out, and part what stands on either side, unless there is nothing else.
     """
     text = _folded(text)
-    weights = dict.fromkeys(_latin(text), 1.0)
+    weights = dict.fromkeys(_latin(text, {}), 1.0)
     runs = [[word for word in words(run) if word] for run in _EAST.findall(text)]
     pieces = [piece for run in runs for piece in _between_stops(run)]
     for piece in pieces if weights or pieces else runs:
@@ -110,27 +113,34 @@ def _folded(text: str) -> str:
     return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
 
 
-def _latin(text: str) -> Iterator[str]:
+def _latin(text: str, memo: dict[str, tuple[str, ...]]) -> Iterator[str]:
     """Words that are not Chinese. An identifier counts whole and in its parts: memory_manager, memory, manager."""
     if not text.isascii():
         text = _EAST.sub(" ", text)
     for compound in _COMPOUND.findall(text):
-        words = _WORD.findall(compound)
-        if len(words) > 1:
-            yield compound.lower()
-        for word in words:
-            lower = word.lower()
-            if lower in _ENGLISH:
-                continue
-            parts = _PART.findall(word) if word.isascii() else ()
-            if len(parts) < 2:
-                yield stem(lower)
-                continue
-            yield lower
-            for part in parts:
-                small = part.lower()
-                if len(part) > 1 and small not in _ENGLISH:
-                    yield stem(small)
+        terms = memo.get(compound)
+        if terms is None:
+            terms = memo[compound] = tuple(_cut(compound))
+        yield from terms
+
+
+def _cut(compound: str) -> Iterator[str]:
+    words = _WORD.findall(compound)
+    if len(words) > 1:
+        yield compound.lower()
+    for word in words:
+        lower = word.lower()
+        if lower in _ENGLISH:
+            continue
+        parts = _PART.findall(word) if word.isascii() else ()
+        if len(parts) < 2:
+            yield stem(lower)
+            continue
+        yield lower
+        for part in parts:
+            small = part.lower()
+            if len(part) > 1 and small not in _ENGLISH:
+                yield stem(small)
 
 
 def _between_stops(words: Sequence[str]) -> Iterator[list[str]]:

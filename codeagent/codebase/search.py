@@ -1,0 +1,191 @@
+"""Finding code: chunks by the terms of their text, symbol and path, by meaning where vectors are known, and by file."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from codeagent.text.terms import Words, query_terms
+
+CANDIDATES = 400
+"""Chunks that are ranked."""
+_TERMS = 40
+"""Of a longer query the rarest terms serve."""
+_WEIGHTS = "0.0, 2.0, 5.0, 1.0"
+"""Of place, path, symbol and text."""
+_BY_FILE = 0.3
+"""How much of what the rest of its file is worth is added to a chunk."""
+_NAMED = 1.0
+"""What is added where the query names the symbol, in shares of the best score."""
+_DEFINED = 1.1
+_TEST = 0.75
+"""Tests use what the query is about, and repeat its words."""
+_MEANT = 0.6
+"""Weight of meaning beside words."""
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::)\w+)*")
+_TESTS = re.compile(r"(^|[/_.\-])(tests?|spec|specs|testing)([/_.\-]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A chunk that was found."""
+
+    id: int
+    root: int
+    path: str
+    start: int
+    end: int
+    symbol: str
+    kind: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as the index is asked it."""
+
+    text: str
+    terms: Mapping[str, float]
+    """Terms with their weights."""
+
+    @classmethod
+    def of(cls, text: str, words: Words) -> Question:
+        found = query_terms(text, words)
+        return cls(text, {term: weight for term, weight in found.weights.items() if term in found.telling})
+
+
+def find(
+    db: sqlite3.Connection,
+    roots: Sequence[int],
+    question: Question,
+    path: str = "",
+    near: Mapping[int, float] | None = None,
+) -> list[Spot]:
+    """The chunks that fit, best first.
+
+    Args:
+        roots: ids of the roots that are searched.
+        path: keeps to a file or folder, relative to its root ("" for all).
+        near: chunk id → nearness in meaning, from 0 to 1.
+    """
+    spots = _by_words(db, roots, question, path)
+    best = max((spot.score for spot in spots), default=0.0)
+    scores = {spot.id: spot.score / best for spot in spots}
+    if near:
+        spots += _by_id(db, roots, [id for id in near if id not in scores], path)
+        scores = {spot.id: scores.get(spot.id, 0.0) + _MEANT * near.get(spot.id, 0.0) for spot in spots}
+    named = _named(question.text)
+    about_tests = "test" in question.terms
+    ranked = []
+    for spot in spots:
+        score = scores[spot.id] * (_DEFINED if spot.kind else 1.0)
+        if spot.symbol and not named.isdisjoint(_parts(spot.symbol)):
+            score += _NAMED
+        if not about_tests and _TESTS.search(spot.path.lower()):
+            score *= _TEST
+        ranked.append(replace(spot, score=score))
+    return sorted(_with_files(ranked), key=lambda spot: (-spot.score, spot.path, spot.start))
+
+
+def _with_files(spots: Iterable[Spot]) -> list[Spot]:
+    """Each chunk with a share of what the others of its file are worth: many that fit tell of one that fits well."""
+    files: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for spot in spots:
+        files[spot.root, spot.path].append(spot.score)
+    sums = {file: sum(sorted(scores, reverse=True)[:4]) for file, scores in files.items()}
+    return [replace(spot, score=spot.score + _BY_FILE * (sums[spot.root, spot.path] - spot.score)) for spot in spots]
+
+
+_COLUMNS = "chunks.id, files.root, files.path, chunks.first, chunks.last, chunks.symbol, chunks.kind"
+
+
+def _by_words(db: sqlite3.Connection, roots: Sequence[int], question: Question, path: str) -> list[Spot]:
+    terms = _known(db, question.terms)
+    if not terms:
+        return []
+    places = " OR ".join(f'"r{root}"' for root in roots)
+    asked = f"place : ({places}) AND {{path symbol body}} : ({' OR '.join(map(_quoted, terms))})"
+    rows = db.execute(
+        f"SELECT {_COLUMNS}, terms.rank FROM terms JOIN chunks ON chunks.id = terms.rowid"
+        f" JOIN files ON files.id = chunks.file WHERE terms MATCH ? AND rank MATCH 'bm25({_WEIGHTS})'"
+        f" AND {_WITHIN} ORDER BY rank LIMIT {CANDIDATES}",
+        (asked, *_within(path)),
+    )
+    return [_spot(row[:-1], -row[-1]) for row in rows]
+
+
+def _by_id(db: sqlite3.Connection, roots: Sequence[int], ids: Sequence[int], path: str) -> list[Spot]:
+    spots = []
+    for id in ids:
+        query = f"SELECT {_COLUMNS} FROM chunks JOIN files ON files.id = chunks.file WHERE chunks.id = ? AND {_WITHIN}"
+        row = db.execute(query, (id, *_within(path))).fetchone()
+        if row is not None and row[1] in roots:
+            spots.append(_spot(row, 0.0))
+    return spots
+
+
+def _spot(row: Sequence[Any], score: float) -> Spot:
+    id, root, path, first, last, symbol, kind = row
+    return Spot(id, root, path, first, last, symbol, kind, score)
+
+
+_WITHIN = "(? = '' OR files.path = ? OR substr(files.path, 1, length(?)) = ?)"
+
+
+def _within(path: str) -> tuple[str, ...]:
+    path = path.strip("/")
+    return path, path, f"{path}/", f"{path}/"
+
+
+def _known(db: sqlite3.Connection, terms: Mapping[str, float]) -> list[str]:
+    """Those of the terms that occur, the rarest of them where they are many."""
+    if len(terms) <= _TERMS:
+        return list(terms)
+    marks = ",".join("?" * len(terms))
+    counts = db.execute(f"SELECT term, doc FROM known WHERE term IN ({marks})", tuple(terms)).fetchall()
+    return [term for term, _ in sorted(counts, key=lambda row: row[1])[:_TERMS]]
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+def _named(query: str) -> set[str]:
+    """What of a query can be meant as the name of a symbol: identifiers that look like code, or all of a query."""
+    whole = query.strip()
+    names = set()
+    for found in _IDENTIFIER.findall(query):
+        if found == whole or "_" in found or "." in found or "::" in found or re.search("[a-z][A-Z]", found):
+            names |= _parts(found)
+    return names
+
+
+def _parts(symbol: str) -> set[str]:
+    """A symbol whole and by its last name."""
+    folded = symbol.casefold().replace("::", ".")
+    return {folded, folded.rpartition(".")[2]}
+
+
+# ---- passages ------------------------------------------------------------------------------------------------------
+
+PASSAGE = 14
+"""Lines of a passage."""
+
+
+def passage(lines: Sequence[str], start: int, end: int, terms: Mapping[str, float]) -> tuple[int, str]:
+    """(number of the first line, the lines of a chunk that fit best); the chunk's lines are `start` to `end`."""
+    chunk = lines[start - 1 : end]
+    if len(chunk) <= PASSAGE:
+        return start, "\n".join(chunk)
+    worth = [sum(weight for term, weight in terms.items() if term in line.casefold()) for line in chunk]
+    best, first = -1.0, 0
+    inside = sum(worth[:PASSAGE])
+    for at in range(len(chunk) - PASSAGE + 1):
+        if inside > best * 1.001 + 1e-9:
+            best, first = inside, at
+        inside += (worth[at + PASSAGE] if at + PASSAGE < len(chunk) else 0.0) - worth[at]
+    return start + first, "\n".join(chunk[first : first + PASSAGE])

@@ -1,0 +1,83 @@
+"""Vectors of chunks: kept by content in the index, compared all at once. numpy loads on first use; without it, none."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+
+LONGEST = 700
+"""Characters of a chunk that its vector is made of: name, comment and how it begins."""
+NEAREST = 100
+"""Chunks that are near enough to be ranked by meaning."""
+
+
+def available() -> bool:
+    """Whether vectors can be compared here."""
+    return find_spec("numpy") is not None
+
+
+def missing(
+    db: sqlite3.Connection, model: str, roots: Sequence[int], most: int
+) -> list[tuple[bytes, int, str, int, int]]:
+    """(digest, root, path, first and last line) of chunks without a vector, each content once."""
+    return db.execute(
+        "SELECT chunks.digest, files.root, files.path, first, last FROM chunks JOIN files ON files.id = chunks.file"
+        f" WHERE files.root IN ({_marks(roots)}) AND NOT EXISTS"
+        " (SELECT 1 FROM vectors WHERE model = ? AND vectors.digest = chunks.digest) GROUP BY chunks.digest LIMIT ?",
+        (*roots, model, most),
+    ).fetchall()
+
+
+def count(db: sqlite3.Connection, model: str, roots: Sequence[int]) -> int:
+    """How many chunks have one."""
+    row = db.execute(f"SELECT count(*) {_of(roots)}", (*roots, model)).fetchone()
+    return int(row[0])
+
+
+def put(db: sqlite3.Connection, model: str, digests: Sequence[bytes], vectors: Iterable[Sequence[float]]) -> None:
+    """Keep the vector of each content, with the length 1."""
+    import numpy
+
+    rows = []
+    for digest, vector in zip(digests, vectors, strict=True):
+        array = numpy.asarray(vector, dtype=numpy.float32)
+        rows.append((model, digest, (array / numpy.linalg.norm(array)).astype(numpy.float16).tobytes()))
+    db.execute("BEGIN IMMEDIATE")
+    db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+    db.execute("COMMIT")
+
+
+def forget(db: sqlite3.Connection) -> None:
+    """Drop the vectors of contents that are gone."""
+    db.execute("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM chunks)")
+
+
+def nearest(db: sqlite3.Connection, model: str, roots: Sequence[int], asked: Sequence[float]) -> dict[int, float]:
+    """Nearness by chunk id: 1 for the nearest, 0 for the mean of all; the nearest alone."""
+    rows = db.execute(f"SELECT chunks.id, vector {_of(roots)}", (*roots, model)).fetchall()
+    width = len(asked) * 2
+    rows = [row for row in rows if len(row[1]) == width]
+    if not rows:
+        return {}
+    import numpy
+
+    matrix = numpy.frombuffer(b"".join(row[1] for row in rows), dtype=numpy.float16).reshape(len(rows), -1)
+    query = numpy.asarray(asked, dtype=numpy.float32)
+    cosines = matrix.astype(numpy.float32) @ (query / numpy.linalg.norm(query))
+    mean, best = float(cosines.mean()), float(cosines.max())
+    if best - mean < 1e-6:
+        return {}
+    first = numpy.argsort(-cosines)[:NEAREST]
+    return {rows[at][0]: max(0.0, (float(cosines[at]) - mean) / (best - mean)) for at in first.tolist()}
+
+
+def _of(roots: Sequence[int]) -> str:
+    return (
+        "FROM chunks JOIN files ON files.id = chunks.file JOIN vectors ON vectors.digest = chunks.digest"
+        f" WHERE files.root IN ({_marks(roots)}) AND vectors.model = ?"
+    )
+
+
+def _marks(roots: Sequence[int]) -> str:
+    return ",".join("?" * len(roots))

@@ -10,6 +10,7 @@ from pathlib import Path
 from codeagent import __version__
 from codeagent.agent.session import Session
 from codeagent.assembly import Assembly, Workbench
+from codeagent.core.code import CodeIndex
 from codeagent.core.entries import PromptReason
 from codeagent.core.errors import SessionError
 from codeagent.core.events import Notice
@@ -87,6 +88,11 @@ class House:
     def past(self) -> Past:
         assert self._bench is not None
         return self._bench.past
+
+    @property
+    def code(self) -> CodeIndex:
+        assert self._bench is not None
+        return self._bench.code
 
     def sessions(self) -> Sequence[Row]:
         now = datetime.now(UTC).timestamp()

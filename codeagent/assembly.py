@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -16,13 +15,13 @@ from codeagent.agent.model import Model
 from codeagent.agent.repeats import LoopGuard
 from codeagent.agent.session import Session
 from codeagent.agent.watch import RepeatWatch
+from codeagent.codebase.index import ProjectCode
 from codeagent.core.entries import Prompt, PromptReason
 from codeagent.core.events import Notice
 from codeagent.core.messages import ToolCall
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Embedder
-from codeagent.core.sections import Section
 from codeagent.core.tokens import ContextBudget
 from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.core.ui import UI
@@ -51,20 +50,19 @@ from codeagent.memory.secrets import mask_secrets
 from codeagent.memory.short_term import ConversationMemory
 from codeagent.memory.vectors import VectorCache
 from codeagent.options import Options
-from codeagent.prompting.prompt import Environment, build_prompt, changed_section, environment_section, system_section
+from codeagent.prompts import make_prompt
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
 from codeagent.settings import Settings, Trust
 from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
 from codeagent.text.segment import Segmenter
-from codeagent.toolkit import make_todos, make_toolbox, make_web, suited
+from codeagent.toolkit import make_code, make_todos, make_toolbox, make_web, suited
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
-from codeagent.tools.todos import TodoList, todo_section
+from codeagent.tools.todos import TodoList
 from codeagent.tools.toolbox import Toolbox
 from codeagent.tools.web.client import WebClient
-from codeagent.workspace import git_state
 
 APPENDED = 50
 """Order of what --append-system-prompt adds: behind the standing instructions, before the project's."""
@@ -82,6 +80,7 @@ class Workbench:
     """Both ways of editing; a session leaves one out."""
     conversation: ConversationMemory
     past: SessionPast
+    code: ProjectCode
     todos: TodoList
     web: WebClient
 
@@ -118,6 +117,7 @@ class Assembly:
             toolbox,
             ConversationMemory(),
             self._past(history),
+            self.code(),
             make_todos(history),
             web,
         )
@@ -128,11 +128,13 @@ class Assembly:
         meter = TokenMeter(self.estimate, self._calibration, connection.place, anchored=self._settings.memory.anchor)
         memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
         history.observers = (*history.observers, bench.todos)
-        self._look_back(history, connection, bench.past)
+        self._look_back(history, connection, bench)
         toolbox = suited(bench.toolbox, connection.patches)
 
         def prompt(said: str) -> Prompt:
-            return self._prompt(memory, bench, toolbox, said)
+            made = make_prompt(self._options, self._project, memory, bench.files, bench.todos, toolbox, said)
+            self._notices += memory.notices()
+            return made
 
         def context() -> ToolContext:
             return self._context(memory, bench, model, agent.typed)
@@ -159,7 +161,7 @@ class Assembly:
 
         calls = CallRunner(toolbox, history, context, preface, keeper.before, after)
         agent = Agent(history, model, calls, guard, meter, limits, keeper)
-        beside = (bench.jobs, bench.past, bench.todos, watch)
+        beside = (bench.jobs, bench.past, bench.code, bench.todos, watch)
         return Session(agent, memory, bench.permissions, meter, prompt, *beside, refresh=reason)
 
     def _context(self, memory: MemoryManager, bench: Workbench, model: Model, said: str) -> ToolContext:
@@ -171,6 +173,7 @@ class Assembly:
             files=bench.files,
             archive=bench.archive,
             past=bench.past,
+            code=bench.code,
             facts=memory,
             task=memory.task,
             jobs=bench.jobs,
@@ -182,11 +185,17 @@ class Assembly:
             sees=model.sees,
         )
 
-    def _look_back(self, history: History, connection: Connection, past: SessionPast) -> None:
-        """The past is ranked by meaning too where there are embeddings; while a person sits there the index follows."""
-        past.near = Nearness(connection.embedder) if connection.embedder is not None else None
+    def code(self) -> ProjectCode:
+        """The index of the project's code; nothing is opened before it is asked."""
+        return make_code(self._home, self._roots, self._options.environ, self._segmenter.words, self._tokens)
+
+    def _look_back(self, history: History, connection: Connection, bench: Workbench) -> None:
+        """Past and code are ranked by meaning too where there are embeddings; while a person sits there the index of
+        the past follows."""
+        bench.past.near = Nearness(connection.embedder) if connection.embedder is not None else None
+        bench.code.find_by_meaning(connection.code_embedder)
         if self._ui.interactive:
-            history.observers = (*history.observers, past)
+            history.observers = (*history.observers, bench.past)
 
     def _past(self, history: History) -> SessionPast:
         return SessionPast(
@@ -279,33 +288,6 @@ class Assembly:
             estimate=self._tokens,
             trusted=Trust(self._home).state(self._project) == "trusted",
             stands=lambda text: any(text in entry.message.text for entry in history.entries),
-        )
-
-    def _prompt(self, memory: MemoryManager, bench: Workbench, toolbox: Toolbox, said: str) -> Prompt:
-        own, added = self._options.system_prompt, self._options.append_system_prompt
-        sections = [
-            memory.task.section(),
-            Section("system", own, order=0) if own is not None else system_section(),
-            Section("appended", added, order=APPENDED) if added else None,
-            memory.project_section(),
-            environment_section(self._environment()),
-            memory.facts_section(said),
-            changed_section(bench.files.changed()),
-            todo_section(bench.todos.items),
-        ]
-        self._notices += memory.notices()
-        return Prompt(build_prompt(sections), toolbox.schemas, memory.task.digest)
-
-    def _environment(self) -> Environment:
-        git = git_state(self._project)
-        return Environment(
-            cwd=self._project.cwd,
-            top=self._project.top,
-            platform=f"{platform.system()} {platform.release()}",
-            today=datetime.now().date(),
-            branch=git.branch if git else "",
-            head=git.head if git else "",
-            repository=git is not None,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,9 +21,8 @@ from codeagent.llm.presets import Preset
 from codeagent.llm.profiles import profile_for
 from codeagent.llm.retry import RetryingProvider
 from codeagent.settings import ProviderSettings, Settings
-from codeagent.settings.trust import write_private
+from codeagent.windows import UNKNOWN_WINDOW, ask_window
 
-UNKNOWN_WINDOW = 128_000
 DEFAULT_KIND = "openai_chat"
 
 
@@ -37,6 +35,8 @@ class Connection:
     notices: tuple[Notice, ...] = ()
     embedder: Embedder | None = None
     """Where hybrid retrieval is wanted and embeddings can be had; whoever uses it closes it."""
+    code_embedder: Embedder | None = None
+    """For the code index; the same one where both have it, and closing it twice does no harm."""
     small: Callable[[], Awaitable[Model]] | None = None
     """Opens the model for summaries, where one is set; whoever opens it closes it."""
     place: str = ""
@@ -72,7 +72,16 @@ class Endpoints:
         format = self.settings.tools.edit_format
         patches = profile.patches if format == "auto" else format == "patch"
         place = f"{endpoint.base_url} {endpoint.model}".strip()
-        return Connection(model, profile.shape, (*notices, *more), embedder, small, place, patches)
+        return Connection(
+            model,
+            profile.shape,
+            (*notices, *more),
+            embedder if self.settings.memory.retriever == "hybrid" else None,
+            embedder if self.settings.index.vectors else None,
+            small,
+            place,
+            patches,
+        )
 
     async def _small(self) -> Model:
         """The model for summaries. Raises ConfigError."""
@@ -80,7 +89,12 @@ class Endpoints:
 
     async def _model(self, endpoint: Endpoint) -> tuple[Model, tuple[Notice, ...]]:
         kind, info = self._kind(), look_up(endpoint.model)
-        window, notices = await self._window(endpoint, info.window)
+        window = self.settings.context_window or info.window
+        notices: tuple[Notice, ...] = ()
+        if not window:
+            window = UNKNOWN_WINDOW
+            if self._spoken:
+                window, notices = await ask_window(endpoint, self.home.cache / "windows.json")
         provider = RetryingProvider(kind.open(endpoint), endpoint.max_retries)
         budget = ContextBudget(window)
         model = Model(
@@ -232,10 +246,24 @@ class Endpoints:
 
     # ---- embeddings ------------------------------------------------------------------------------------------------
 
+    async def code_embedder(self) -> Embedder | None:
+        """What the code index can use, without a conversation; None where there is nothing or it is off."""
+        if not self.settings.index.vectors:
+            return None
+        if not self.settings.embedding_model:
+            return LocalEmbedder() if has_local_model() else None
+        try:
+            chat = await self._endpoint(self.settings.model)
+            return EndpointEmbedder(await self._embedding_endpoint(self.settings.embedding_model, chat))
+        except CodeAgentError:
+            return None
+
     async def _embedder(self, chat: Endpoint) -> tuple[Embedder | None, tuple[Notice, ...]]:
-        """What hybrid retrieval needs; without it the session begins all the same, and a notice says why."""
+        """What hybrid retrieval needs, and what the code index can use; without it the session begins all the same,
+        and where it is needed a notice says why."""
         name = self.settings.embedding_model
-        if self.settings.memory.retriever != "hybrid":
+        needed = self.settings.memory.retriever == "hybrid"
+        if not needed and not self.settings.index.vectors:
             return None, ()
         if name:
             try:
@@ -246,6 +274,8 @@ class Endpoints:
             return LocalEmbedder(), ()
         else:
             reason = "Set embedding_model, or install codeagent[embeddings]."
+        if not needed:
+            return None, ()
         sentence = "Facts are found by their words alone, there are no embeddings: {reason}"
         return None, (Notice(sentence, {"reason": reason}, "warning"),)
 
@@ -256,35 +286,6 @@ class Endpoints:
         if own or (preset is not None and not self._serves(preset)):
             return await self._endpoint(name)
         return replace(chat, model=name)
-
-    # ---- the context window ----------------------------------------------------------------------------------------
-
-    async def _window(self, endpoint: Endpoint, known: int | None) -> tuple[int, tuple[Notice, ...]]:
-        """The window in tokens: set by hand, as the catalogue knows it, or asked from the endpoint once and kept."""
-        if window := self.settings.context_window or known:
-            return window, ()
-        if not self._spoken:
-            return UNKNOWN_WINDOW, ()
-        asked = self._asked()
-        place = f"{endpoint.base_url} {endpoint.model}"
-        if place not in asked:
-            asked[place] = await probe.context_window(endpoint) or 0
-            write_private(self.home.cache / "windows.json", json.dumps(asked, indent=1).encode())
-        if asked[place]:
-            return asked[place], ()
-        return UNKNOWN_WINDOW, (
-            Notice(
-                "The context window of {model} is not known; {window:,} tokens are assumed (setting context_window).",
-                {"model": endpoint.model, "window": UNKNOWN_WINDOW},
-            ),
-        )
-
-    def _asked(self) -> dict[str, int]:
-        try:
-            found = json.loads((self.home.cache / "windows.json").read_bytes())
-            return {str(place): int(window) for place, window in found.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            return {}
 
 
 def named_flags(provider: str | None, flags: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from codeagent.codebase.index import ProjectCode
+from codeagent.core.paths import Home
 from codeagent.core.ports import Permission
 from codeagent.core.todo import Todo
 from codeagent.core.web import Web
@@ -11,12 +15,17 @@ from codeagent.history.history import History
 from codeagent.history.latest import last_call
 from codeagent.settings import Settings
 from codeagent.settings.schema import WebSettings
+from codeagent.text.terms import Words
 from codeagent.tools.builtin import todo
 from codeagent.tools.checks import Checks
+from codeagent.tools.encodings import decode
 from codeagent.tools.todos import TodoList
 from codeagent.tools.toolbox import Toolbox, builtin_tools
+from codeagent.tools.walking import list_files, ripgrep
 from codeagent.tools.web.client import WebClient
 from codeagent.tools.web.engine import find_engine
+
+Tokens = Callable[[str], int]
 
 
 def make_web(settings: WebSettings, environ: Mapping[str, str]) -> WebClient:
@@ -34,6 +43,28 @@ def make_toolbox(settings: Settings, permissions: Permission, web: Web) -> Toolb
 def suited(toolbox: Toolbox, patches: bool) -> Toolbox:
     """The toolbox for a model that changes files by patches, or by passages."""
     return toolbox.without("edit_file" if patches else "apply_patch")
+
+
+def make_code(
+    home: Home, roots: tuple[Path, ...], environ: Mapping[str, str], words: Words, tokens: Tokens
+) -> ProjectCode:
+    """The index of the code below `roots`, the project's top first; `tokens` estimates a text."""
+    here = _Surroundings(roots, environ)
+
+    async def listing(root: Path) -> Sequence[str]:
+        return await list_files(root, here, ripgrep(environ))
+
+    def text(data: bytes) -> str | None:
+        decoded = decode(data)
+        return decoded[0] if decoded else None
+
+    return ProjectCode(home.code, roots, listing, text, words, tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    roots: tuple[Path, ...]
+    environ: Mapping[str, str]
 
 
 def make_todos(history: History) -> TodoList:

@@ -11,6 +11,7 @@ from codeagent.agent.model import Model
 from codeagent.agent.planning import plan_head
 from codeagent.agent.shell import run_typed
 from codeagent.agent.watch import RepeatWatch
+from codeagent.codebase.index import ProjectCode
 from codeagent.core.entries import Compaction, Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, ToolFinished
@@ -56,6 +57,7 @@ class Session:
         build_prompt: Callable[[str], Prompt],
         jobs: Jobs,
         past: SessionPast,
+        code: ProjectCode,
         todos: Todos,
         watch: RepeatWatch,
         *,
@@ -68,6 +70,7 @@ class Session:
         self.meter = meter
         self.jobs = jobs
         self.past = past
+        self.code = code
         self._todos = todos
         self.watch = watch
         self._build_prompt = build_prompt
@@ -239,6 +242,7 @@ class Session:
         try:
             await self.jobs.aclose()
             await self.past.aclose()
+            await self.code.aclose()
             await self.memory.aclose()
             await self.model.provider.aclose()
             await asyncio.to_thread(self.meter.save)

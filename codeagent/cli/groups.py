@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from codeagent.cli import config, memory, sessions, setup
+from codeagent.cli import config, index, memory, sessions, setup
 from codeagent.cli.completion import completion, prepare
 from codeagent.cli.demo import demo
 
@@ -12,7 +12,8 @@ from codeagent.cli.demo import demo
 def join(app: typer.Typer) -> None:
     """Add every subcommand to the program."""
     prepare()
-    for name, group in (("sessions", sessions.app), ("memory", memory.app), ("config", config.app)):
+    groups = {"sessions": sessions.app, "memory": memory.app, "config": config.app, "index": index.app}
+    for name, group in groups.items():
         app.add_typer(group, name=name)
     app.command("setup")(setup.setup)
     app.command("demo")(demo)

@@ -47,7 +47,7 @@ class ProjectCode:
             roots: real paths, the project's top first.
             words: cuts text into lower-cased words.
             estimate: tokens of a text.
-            embedder: gives vectors; it stays whose it is.
+            embedder: gives vectors; closed with the index.
             patience: seconds that a search waits for an index that is behind.
         """
         self._store = CodeStore(path)
@@ -56,7 +56,8 @@ class ProjectCode:
         self._decode = decode
         self._words = words
         self._estimate = estimate
-        self._embedder = embedder if vectors.available() else None
+        self._embedder: Embedder | None = None
+        self.find_by_meaning(embedder)
         self._patience = patience
         self._builder = Builder(self._store, decode)
         self._working: asyncio.Task[Outcome] | None = None
@@ -89,11 +90,18 @@ class ProjectCode:
         await self._catch_up(self._patience)
         return await asyncio.to_thread(self._map, tokens)
 
+    def find_by_meaning(self, embedder: Embedder | None) -> None:
+        """Use these vectors from now on."""
+        if vectors.available():
+            self._embedder = embedder
+
     async def aclose(self) -> None:
         """End what is going on behind: the next process goes on with it."""
         self._ended.set()
         if self._working is not None:
             await asyncio.wait({self._working})
+        if self._embedder is not None:
+            await self._embedder.aclose()
 
     # ---- building --------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codeagent.agent.session import Session
+from codeagent.core.code import CodeIndex
 from codeagent.core.events import Event, Notice
 from codeagent.core.past import Past
 from codeagent.core.ui import UI, Row
@@ -31,6 +32,11 @@ class Desk(Protocol):
     @property
     def past(self) -> Past:
         """What was said in this session and in earlier ones."""
+        ...
+
+    @property
+    def code(self) -> CodeIndex:
+        """The index of the project's code."""
         ...
 
     def sessions(self) -> Sequence[Row]:

@@ -39,6 +39,10 @@ class Home:
         return self.root / "memory" / TATTOO
 
     @property
+    def code(self) -> Path:
+        return self.root / "rag" / "codebase.db"
+
+    @property
     def calibration(self) -> Path:
         return self.root / "calibration.json"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from codeagent.core.images import Image
 
 if TYPE_CHECKING:
+    from codeagent.core.code import CodeIndex
     from codeagent.core.jobs import Jobs
     from codeagent.core.past import Past
     from codeagent.core.ports import Archive, FactStore, Files, Planning
@@ -109,6 +110,7 @@ class ToolContext:
     files: Files
     archive: Archive
     past: Past
+    code: CodeIndex
     facts: FactStore
     task: TaskBoard
     jobs: Jobs

@@ -94,6 +94,13 @@ class WebSettings(_Table):
     """Search provider ("" for the first whose key is in the environment)."""
 
 
+class IndexSettings(_Table):
+    vectors: bool = True
+    """Find code by meaning too, once `codeagent index build` has made vectors: where there are embeddings."""
+    map: int = Field(default=0, ge=0)
+    """Tokens of the symbol map that a session's prompt begins with; 0 for none."""
+
+
 class PermissionSettings(_Table):
     allow: Strings = ()
     ask: Strings = ()
@@ -157,6 +164,7 @@ class Settings(BaseSettings):
     tools: ToolsSettings = ToolsSettings()
     shell: ShellSettings = ShellSettings()
     web: WebSettings = WebSettings()
+    index: IndexSettings = IndexSettings()
     permissions: PermissionSettings = PermissionSettings()
     ui: UiSettings = UiSettings()
     network: NetworkSettings = NetworkSettings()

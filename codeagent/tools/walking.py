@@ -9,16 +9,28 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from pathspec import GitIgnoreSpec
 
 from codeagent.core.paths import FOLDER
-from codeagent.core.tools import ToolContext
 from codeagent.tools.process import capture
 
 _Specs = tuple[tuple[str, GitIgnoreSpec], ...]
 """(folder that it is relative to, what it says); later ones win."""
 _EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(.*?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+class Surroundings(Protocol):
+    """Where files are listed: what a tool is handed, or less."""
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The first is the project's."""
+        ...
+
+    @property
+    def environ(self) -> Mapping[str, str]: ...
 
 
 def ripgrep(environ: Mapping[str, str]) -> str | None:
@@ -27,12 +39,12 @@ def ripgrep(environ: Mapping[str, str]) -> str | None:
     return str(own) if own and os.access(own, os.X_OK) else shutil.which("rg", path=environ.get("PATH"))
 
 
-def own_ignore(ctx: ToolContext) -> Path:
+def own_ignore(ctx: Surroundings) -> Path:
     """The project's own list of what the agent is not to search."""
     return ctx.roots[0] / FOLDER / "ignore"
 
 
-def rg_arguments(ctx: ToolContext, *, hidden: bool) -> list[str]:
+def rg_arguments(ctx: Surroundings, *, hidden: bool) -> list[str]:
     """Which files ripgrep looks at: ignored ones and .git not, in or out of a repository; hidden ones if asked for."""
     arguments = ["--no-require-git", "--glob=!.git"]
     if hidden:
@@ -42,7 +54,7 @@ def rg_arguments(ctx: ToolContext, *, hidden: bool) -> list[str]:
     return arguments
 
 
-async def list_files(folder: Path, ctx: ToolContext, rg: str | None, *, hidden: bool = False) -> Sequence[str]:
+async def list_files(folder: Path, ctx: Surroundings, rg: str | None, *, hidden: bool = False) -> Sequence[str]:
     """All files below `folder`, relative to it, that no ignore file names; blocks without `rg`."""
     start = len(os.path.join(folder, ""))  # noqa: PTH118 (the length of a prefix)
     if rg is None:
@@ -61,7 +73,7 @@ async def list_files(folder: Path, ctx: ToolContext, rg: str | None, *, hidden: 
     return [name[start:] for name in os.fsdecode(data).split("\0") if name]
 
 
-def walk(folder: Path, ctx: ToolContext, *, hidden: bool = False) -> Iterator[str]:
+def walk(folder: Path, ctx: Surroundings, *, hidden: bool = False) -> Iterator[str]:
     """The same without ripgrep: whole paths, folder by folder in alphabetical order."""
     specs = _global(ctx.environ, folder)
     if own_ignore(ctx).is_file():

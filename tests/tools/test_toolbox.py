@@ -96,6 +96,7 @@ def test_the_tool_list_is_one_stable_json_array() -> None:
             "apply_patch",
             "glob",
             "grep",
+            "search_code",
             "shell",
             "shell_job",
             "web_fetch",
@@ -203,7 +204,7 @@ async def test_an_unknown_tool_names_the_nearest(world: World) -> None:
 
 def test_only_reading_runs_in_parallel() -> None:
     box = Toolbox(builtin_tools(), Gate())
-    reading = {"read_file", "glob", "grep", "recall", "web_fetch", "web_search"}
+    reading = {"read_file", "glob", "grep", "search_code", "recall", "web_fetch", "web_search"}
     assert {name for name in box.names if box.parallel(ToolCall("c", name))} == reading
     assert box.parallel(ToolCall("c", "unknown"))
 

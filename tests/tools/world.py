@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codeagent.codebase.index import ProjectCode
 from codeagent.core.messages import ToolCall
 from codeagent.core.paths import Home
 from codeagent.core.ports import Saved, Verdict
@@ -16,6 +17,7 @@ from codeagent.core.task import Updated
 from codeagent.core.tools import Action, ToolContext, ToolResult
 from codeagent.core.ui import Answer, Question, Row, Shown
 from codeagent.history.past import SessionPast
+from codeagent.toolkit import make_code
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
 from codeagent.tools.todos import TodoList
@@ -145,6 +147,11 @@ class World:
         return path
 
 
+def _code(top: Path) -> ProjectCode:
+    environ = dict(os.environ)
+    return make_code(Home(top.parent / "home"), (top,), environ, str.split, lambda text: len(text) // 4)
+
+
 def make_world(
     top: Path,
     *,
@@ -166,6 +173,7 @@ def make_world(
         files=FileLedger(),
         archive=Folder(top.parent / "archive"),
         past=SessionPast(Home(top.parent / "home"), "demo", str.split, str),
+        code=_code(top),
         facts=facts,
         task=board,
         jobs=jobs,

@@ -1,0 +1,108 @@
+"""`codeagent index`: the code index, from outside a conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Annotated, TypeVar
+
+import typer
+
+from codeagent.app import gather
+from codeagent.cli.flags import Json
+from codeagent.cli.output import say, say_json, table, tell
+from codeagent.codebase.index import ProjectCode
+from codeagent.commands.builtin.index import built, status_table
+from codeagent.core.tokens import estimate_classes
+from codeagent.endpoints import Endpoints
+from codeagent.options import Options
+from codeagent.text.segment import Segmenter
+from codeagent.toolkit import make_code
+from codeagent.workspace import find_project
+
+T = TypeVar("T")
+
+app = typer.Typer(help="The index of the project's code.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command()
+def build(ctx: typer.Context, json: Json = False) -> None:
+    """Bring the index up to date; where there are embeddings, make vectors too."""
+    outcome = _with(ctx.obj, lambda code: code.build(_bar if sys.stderr.isatty() else _silent), vectors=True)
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    if json:
+        say_json(asdict(outcome))
+    else:
+        say(str(built(outcome)))
+
+
+@app.command()
+def search(
+    ctx: typer.Context,
+    query: Annotated[list[str], typer.Argument(help="Names, words, a question.")],
+    path: Annotated[str, typer.Option("--path", help="Only below this folder, or this file.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Hits at most.")] = 10,
+    json: Json = False,
+) -> None:
+    """Find code, best first."""
+    options: Options = ctx.obj
+    within = str((options.cwd / path).resolve()) if path else ""
+    found = _with(options, lambda code: code.search(" ".join(query), path=within, limit=limit), vectors=True)
+    if json:
+        say_json(asdict(found))
+        return
+    for hit in found.hits:
+        say(f"{hit.path}:{hit.start}-{hit.end}" + (f"  {hit.kind} {hit.symbol}" if hit.symbol else ""))
+        say("\n".join(f"    {line}" for line in hit.passage.split("\n")))
+    if not found.hits:
+        tell("Nothing was found.")
+    if found.left:
+        tell(f"{found.left} files are not indexed yet; codeagent index build does it at once.")
+
+
+@app.command()
+def status(ctx: typer.Context, json: Json = False) -> None:
+    """What the index holds of this project."""
+    found = _with(ctx.obj, lambda code: code.status())
+    if json:
+        say_json(asdict(found))
+    else:
+        table(status_table(found).rows)
+
+
+@app.command("map")
+def map_(
+    ctx: typer.Context, tokens: Annotated[int, typer.Option("--tokens", min=100, help="Its size at most.")] = 2_000
+) -> None:
+    """The definitions that the rest of the code refers to most."""
+    say(_with(ctx.obj, lambda code: code.map(tokens)))
+
+
+def _with(options: Options, act: Callable[[ProjectCode], Awaitable[T]], *, vectors: bool = False) -> T:
+    async def run() -> T:
+        words = Segmenter(options.home.cache, patient=True).words
+        roots = (find_project(options.cwd).top, *(path.resolve() for path in options.add_dirs))
+        code = make_code(options.home, roots, options.environ, words, lambda text: estimate_classes(text.encode()))
+        if vectors:
+            loaded = gather(options)
+            code.find_by_meaning(await Endpoints(loaded.settings, options.environ, options.home).code_embedder())
+        try:
+            return await act(code)
+        finally:
+            await code.aclose()
+
+    return asyncio.run(run())
+
+
+def _bar(done: int, total: int) -> None:
+    width = 24
+    full = width * done // max(1, total)
+    sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (width - full)} {done:,} of {total:,}")
+    sys.stderr.flush()
+
+
+def _silent(done: int, total: int) -> None:
+    """Nobody watches."""

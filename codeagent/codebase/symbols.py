@@ -57,7 +57,7 @@ def _telling(name: str) -> float:
     parts = _PARTS.findall(name)
     if len(parts) > 1:
         return 0.2 if name.startswith("_") else 1.0
-    return 0.2 if name[:1].isupper() else 0.03
+    return 0.05 if name[:1].isupper() else 0.02
 
 
 def _mentions(db: sqlite3.Connection, root: int, names: Sequence[str]) -> dict[str, int]:

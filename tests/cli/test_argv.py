@@ -27,7 +27,7 @@ from codeagent.core.errors import UsageError
         (["look", "at", "sessions"], ["--text=look at sessions"]),
         (["session", "handling", "is", "broken"], ["--text=session handling is broken"]),
         (["index the list"], ["--text=index the list"]),
-        (["index", "my", "files"], ["--text=index my files"]),
+        (["mcp", "my", "files"], ["--text=mcp my files"]),
         (["--", "sesions"], ["--text=sesions"]),
         (["-p", "sesions"], ["--print", "--text=sesions"]),
         (["hello"], ["--text=hello"]),

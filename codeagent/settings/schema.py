@@ -21,9 +21,16 @@ def as_list(value: Any) -> Any:
     return json.loads(value) if value.lstrip().startswith("[") else list(split_list(value))
 
 
-def _as_table(value: Any) -> Any:
-    """A table comes from the environment as JSON."""
-    return json.loads(value) if isinstance(value, str) and value.lstrip().startswith("{") else value
+_SWITCH = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
+
+
+def _switch_or_commands(value: Any) -> Any:
+    """From the environment a switch comes as a word, a table as JSON."""
+    if isinstance(value, str):
+        value = json.loads(value) if value.lstrip().startswith("{") else _SWITCH.get(value.strip().lower())
+    if isinstance(value, bool) or (isinstance(value, dict) and all(isinstance(line, str) for line in value.values())):
+        return value
+    raise ValueError("it must be true, false, or a table of glob to command line")
 
 
 Strings = Annotated[tuple[str, ...], BeforeValidator(as_list)]
@@ -76,7 +83,7 @@ class CompactionSettings(_Table):
 class ToolsSettings(_Table):
     edit_format: Literal["auto", "edit", "patch"] = "auto"
     """How the model changes files: passages (edit_file), patches (apply_patch), or what it was trained for."""
-    checks: Annotated[bool | dict[str, str], BeforeValidator(_as_table)] = True
+    checks: Annotated[bool | dict[str, str], BeforeValidator(_switch_or_commands)] = True
     """Say when a change breaks the syntax of a file; a table of glob to command line runs those too."""
 
 

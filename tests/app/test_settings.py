@@ -341,3 +341,10 @@ def test_a_command_can_be_set_by_hand(place: Place) -> None:
     assert place.load().settings.tools.checks == {"*.py": "ruff check {files}"}
     write_setting(place.home.config, "tools.checks", "off")
     assert place.load().settings.tools.checks is False
+
+
+@pytest.mark.parametrize("text", ['"maybe"', "3", '{ "*.py" = 3 }', '["ruff"]', '"{"'])
+def test_checks_that_are_none_of_these_are_told(place: Place, text: str) -> None:
+    place.user(f"[tools]\nchecks = {text}\n")
+    with pytest.raises(ConfigError, match=r"tools\.checks: "):
+        place.load()

@@ -88,3 +88,19 @@ def test_output_reads_as_a_terminal_would_have_left_it(data: bytes, text: str) -
 @given(st.binary(max_size=400))
 def test_any_output_is_text(data: bytes) -> None:
     decode_output(data).encode()
+
+
+@given(st.binary(max_size=200))
+def test_any_file_is_binary_or_some_text(data: bytes) -> None:
+    decoded = decode(data)
+    if decoded is not None:
+        text, encoding = decoded
+        assert isinstance(encoding.encode(text), bytes)
+
+
+@given(st.text(st.sampled_from("编译错误返回值函数的一是不了在人有我 x=1\n，。（）"), min_size=4))
+def test_chinese_text_comes_back_from_gb18030_as_it_was(text: str) -> None:
+    data = text.encode("gb18030")
+    decoded = decode(data)
+    assert decoded is not None
+    assert decoded[1].encode(decoded[0]) == data

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +55,20 @@ class Web(Protocol):
             CodeAgentError: none is set up, or it does not answer.
         """
         ...
+
+
+def ascii_host(host: str) -> str:
+    """A host as it goes over the wire: small letters, other scripts encoded, no full stop at the end."""
+    host = host.strip().strip(".").lower()
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        return host
+
+
+def host_of(url: str) -> str:
+    """The host of an address, as `ascii_host` has it; "" for what is no address."""
+    try:
+        return ascii_host(urlsplit(url).hostname or "")
+    except ValueError:
+        return ""

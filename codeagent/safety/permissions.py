@@ -19,9 +19,10 @@ from codeagent.core.paths import TATTOO
 from codeagent.core.ports import Verdict
 from codeagent.core.tools import Action, Command
 from codeagent.core.ui import UI, Choice, Question
+from codeagent.core.web import host_of
 from codeagent.safety.commands import only_looks
 from codeagent.safety.places import guarded, inside, real
-from codeagent.safety.rules import Rule, allows, forbids, host_of, within
+from codeagent.safety.rules import Rule, allows, forbids, within
 
 Mode = Literal["default", "accept-edits", "plan", "yolo"]
 _NEXT: dict[Mode, Mode] = {"default": "accept-edits", "accept-edits": "plan", "plan": "default", "yolo": "default"}

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pathspec import GitIgnoreSpec
 
 from codeagent.core.errors import ConfigError
 from codeagent.core.tools import Action
+from codeagent.core.web import ascii_host, host_of
 from codeagent.safety.commands import compound, parts
 from codeagent.safety.places import real
 
@@ -69,25 +69,9 @@ def forbids(rules: Iterable[Rule], action: Action, roots: Sequence[Path]) -> Rul
     return None
 
 
-def host_of(url: str) -> str:
-    """The host of an address, in ASCII and small letters; "" for what is none."""
-    try:
-        return _ascii(urlsplit(url).hostname or "")
-    except ValueError:
-        return ""
-
-
 def within(host: str, domain: str) -> bool:
     """Whether `host` is `domain` or below it."""
     return host == domain or (bool(domain) and host.endswith(f".{domain}"))
-
-
-def _ascii(host: str) -> str:
-    host = host.strip().strip(".").lower()
-    try:
-        return host.encode("idna").decode()
-    except UnicodeError:
-        return host
 
 
 def _names(rule: Rule, action: Action) -> bool:
@@ -104,7 +88,7 @@ def _covers(pattern: str | None, action: Action, roots: Sequence[Path]) -> bool:
     if action.kind in ("read", "edit"):
         return _fits_path(pattern, real(action.subject), roots)
     if action.kind == "web":
-        return pattern.startswith(_DOMAIN) and within(host_of(action.subject), _ascii(pattern[len(_DOMAIN) :]))
+        return pattern.startswith(_DOMAIN) and within(host_of(action.subject), ascii_host(pattern[len(_DOMAIN) :]))
     command = action.subject.strip()
     if pattern.endswith(":*"):
         return _begins(command, pattern[:-2]) and not compound(command)

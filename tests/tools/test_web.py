@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import subprocess
@@ -166,6 +167,23 @@ async def test_the_next_address_of_a_name_is_tried(world: World) -> None:
         assert not (await fetch(world, web, site.url(host="both.test"))).failed
 
 
+async def test_over_tls_the_name_is_asked_for_though_the_address_is_connected_to(world: World) -> None:
+    hello = asyncio.Queue[bytes]()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        hello.put_nowait(await reader.read(4_096))
+        writer.close()
+
+    async def resolving(host: str, port: int) -> Sequence[str]:
+        return ["127.0.0.1"]
+
+    async with await asyncio.start_server(listen, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        result = await fetch(world, WebClient({}, private=True, resolving=resolving), f"https://例子.test:{port}/")
+        assert b"xn--fsqu00a.test" in await hello.get()
+    assert (result.failed, result.text.startswith("No connection to xn--fsqu00a.test")) == (True, True)
+
+
 # ---- redirects -----------------------------------------------------------------------------------------------------
 
 
@@ -298,7 +316,8 @@ async def test_what_is_judged_is_the_whole_address(world: World) -> None:
     url = f"https://Example.org/a?q={'x' * 80}"
     result = await world.run("web_fetch", url=f"{url}#part")
     (action,) = world.gate.actions
-    assert (action.kind, action.subject, action.preview) == ("web", url, url)
+    judged = url.replace("Example", "example")
+    assert (action.kind, action.subject, action.preview) == ("web", judged, judged)
     assert result.denied
 
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from urllib.parse import SplitResult, urlsplit
 
 from codeagent.core.errors import CodeAgentError
+from codeagent.core.web import ascii_host
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """(host, port) -> addresses in the order to try."""
@@ -41,7 +42,9 @@ def parse_url(text: str) -> SplitResult:
         raise CodeAgentError("{url} is no valid address.", url=text[:200])
     if parts.username is not None or parts.password is not None:
         raise CodeAgentError("An address with a user name or password in it is not fetched.")
-    return parts._replace(fragment="", path=parts.path or "/")
+    host = ascii_host(host)
+    place = f"[{host}]" if ":" in host else host
+    return parts._replace(netloc=f"{place}:{parts.port}" if parts.port else place, path=parts.path or "/", fragment="")
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlunsplit
 
 from codeagent.core.errors import CodeAgentError, NetworkError
@@ -130,7 +130,7 @@ class WebClient:
                 )
         raise CodeAgentError("{url} leads from one address to the next without an end.", url=urlunsplit(parts))
 
-    async def _checked(self, parts: SplitResult) -> Any:
+    async def _checked(self, parts: SplitResult) -> Sequence[str] | None:
         """Addresses to connect to; None where a proxy connects, which may know names that are not known here."""
         proxied = proxy_for(parts, self._environ) is not None
         try:
@@ -144,7 +144,7 @@ class WebClient:
     async def _once(
         self,
         parts: SplitResult,
-        addresses: list[str] | None,
+        addresses: Sequence[str] | None,
         method: str = "GET",
         headers: Mapping[str, str] = _HEADERS,
         json: object = None,

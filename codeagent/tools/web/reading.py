@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
@@ -13,10 +14,12 @@ from codeagent.tools.encodings import decode
 _META = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)|<\?xml[^>]{0,100}?encoding=[\"']([\w.:-]+)", re.I
 )
-_TITLE = re.compile(r"<title[^>]*>(.{0,600}?)</title", re.I | re.S)
+_TITLE = re.compile(r"<title[^>]{0,200}>(.{0,600}?)</title", re.I | re.S)
 _HREF = re.compile(r"(?<=\]\()(?![a-zA-Z][a-zA-Z0-9+.-]*:|#)[^)\s]+")
 _BLANKS = re.compile(r"\n{3,}")
 _HEAD = 4_096
+_LONGEST = 1_000_000
+"""Characters of a page that the plainer reader takes; it is slow on what is badly written."""
 _TEXTS = ("text/", "application/json", "application/xml", "application/javascript", "application/x-ndjson")
 _TEXT_SUFFIXES = ("+json", "+xml", "yaml", "toml", "javascript", "x-sh")
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252", "shift_jis": "cp932"}
@@ -64,7 +67,7 @@ def _codec(label: str) -> str:
 
 def title_of(html: str) -> str:
     found = _TITLE.search(html)
-    return " ".join(_plain(found[1]).split())[:200] if found else ""
+    return " ".join(unescape(found[1]).split())[:200] if found else ""
 
 
 def markdown_of(html: str, url: str) -> str:
@@ -89,7 +92,7 @@ def markdown_of(html: str, url: str) -> str:
 
 def _plain(html: str) -> str:
     reader = _Reader()
-    reader.feed(html)
+    reader.feed(html[:_LONGEST])
     reader.close()
     return reader.text
 
@@ -111,7 +114,7 @@ class _Reader(HTMLParser):
 
     @property
     def text(self) -> str:
-        return re.sub(r"[ \t]*\n[ \t]*\n\s*\n+", "\n\n", "".join(self._parts)).strip()
+        return "\n".join(line.rstrip() for line in "".join(self._parts).split("\n"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in self.SILENT:

@@ -181,6 +181,11 @@ class Session:
         yield TextDelta(f"The answer was {answer.key or 'nothing'} {answer.text}".rstrip())
         yield ToolFinished(call, "Run rm -rf build", result, 3.21)
 
+    async def _ask(self, text: str) -> AsyncIterator[Event]:
+        own = Choice("own", "Answer in my own words", feedback=True)
+        answer = await self.ui.ask(Question("你想要哪一种颜色？", (own,)))
+        yield TextDelta(f"The answer was {answer.key or 'nothing'} {answer.text}".rstrip())
+
     async def _retry(self, text: str) -> AsyncIterator[Event]:
         yield TextDelta("half an ans")
         yield Retrying(NetworkError("The connection to {host} broke.", host="x"), 2, 5, 0.2)

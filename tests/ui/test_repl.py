@@ -423,3 +423,18 @@ def test_the_todo_list_stands_above_the_input_and_folds(start: Open) -> None:
     terminal.say("todo 11")
     terminal.wait_for("Ctrl-T folds", gone=True)
     assert "☑" not in terminal.settle()
+
+
+def test_where_words_are_the_only_answer_they_are_typed_at_once(start: Open) -> None:
+    terminal = _ready(start(columns=40))
+    terminal.say("ask")
+    terminal.wait_for("Enter sends")
+    terminal.say("1 蓝色")
+    terminal.wait_for("The answer was own 1 蓝色")
+    terminal.settle()
+    terminal.say("ask")
+    terminal.wait_for("Enter sends")
+    terminal.press("Esc")
+    terminal.wait_for("Esc: no")
+    terminal.press("Esc")
+    terminal.wait_for("The answer was nothing")

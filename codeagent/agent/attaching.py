@@ -16,9 +16,11 @@ from codeagent.tools.pictures import SUFFIXES, load_picture
 
 MOST = 10
 """Pictures of one message."""
+_NAME = 300
+"""Characters of a path that is looked for."""
 _ENDINGS = "|".join(re.escape(suffix) for suffix in sorted(SUFFIXES, reverse=True))
 _NAMED = re.compile(
-    rf'(?<![A-Za-z0-9_.%+-])@(?:"([^"\n]+(?:{_ENDINGS}))"|(\S+?(?:{_ENDINGS}))(?![A-Za-z0-9_./-]*[A-Za-z0-9_/-]))',
+    rf'(?<![A-Za-z0-9_.%+-])@(?!@)(?:"([^"\n]{{1,{_NAME}}}(?:{_ENDINGS}))"|(\S{{1,{_NAME}}}?(?:{_ENDINGS}))(?![A-Za-z0-9_./-]*[A-Za-z0-9_/-]))',
     re.IGNORECASE,
 )
 """A name in quotes or without blanks; punctuation and Chinese may follow at once."""
@@ -36,10 +38,10 @@ async def attached(said: str, ctx: ToolContext) -> Attached:
     notices: list[Notice] = []
     for path in paths:
         name = shown(ctx, path)
-        if not path.is_file():
-            notices.append(Notice("There is no file {name}, so none is attached.", {"name": name}, "warning"))
-            continue
         try:
+            if not path.is_file():
+                notices.append(Notice("There is no file {name}, so none is attached.", {"name": name}, "warning"))
+                continue
             images.append(await asyncio.to_thread(load_picture, path, name, ctx.archive))
             sentence = "Attached {name}." if ctx.sees else "{name} is attached, but the model is told its name alone."
             notices.append(Notice(sentence, {"name": name}, "info" if ctx.sees else "warning"))

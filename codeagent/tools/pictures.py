@@ -53,11 +53,17 @@ def load_picture(path: Path, name: str, archive: Archive) -> Image:
     if len(data) > _LARGEST:
         raise ToolFault(f"{about}: too large to be shown.", "too large")
     kind, shown = _fitted(data, about)
+    return Image(f"[image {about}{_kept(path, kind, shown, archive)}]", data_url(kind, shown))
+
+
+def _kept(path: Path, kind: str, data: bytes, archive: Archive) -> str:
+    """Where it is from now on; what comes out of the archive is there."""
+    if path.parent == archive.folder:
+        return f"; kept in {path}"
     try:
-        kept = f"; kept in {archive.folder / archive.put_file(path.stem, f'.{kind}', shown)}"
+        return f"; kept in {archive.folder / archive.put_file(path.stem, f'.{kind}', data)}"
     except StoreError:
-        kept = ""
-    return Image(f"[image {about}{kept}]", data_url(kind, shown))
+        return ""
 
 
 def _fitted(data: bytes, about: str) -> tuple[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from pathspec import GitIgnoreSpec
+from pathspec import GitIgnoreSpec, RegexPattern
 
 from codeagent.core.paths import FOLDER
 from codeagent.tools.process import capture
@@ -55,10 +56,10 @@ def rg_arguments(ctx: Surroundings, *, hidden: bool) -> list[str]:
 
 
 async def list_files(folder: Path, ctx: Surroundings, rg: str | None, *, hidden: bool = False) -> Sequence[str]:
-    """All files below `folder`, relative to it, that no ignore file names; blocks without `rg`."""
+    """All files below `folder`, relative to it, that no ignore file names."""
     start = len(os.path.join(folder, ""))  # noqa: PTH118 (the length of a prefix)
     if rg is None:
-        return [path[start:] for path in walk(folder, ctx, hidden=hidden)]
+        return [path[start:] for path in await asyncio.to_thread(list, walk(folder, ctx, hidden=hidden))]
     argv = [
         rg,
         "--no-config",
@@ -102,10 +103,17 @@ def _walk(folder: str, specs: _Specs, hidden: bool) -> Iterator[str]:
 
 def _ignored(path: str, is_folder: bool, specs: _Specs) -> bool:
     for base, spec in reversed(specs):
-        verdict = spec.check_file(os.path.relpath(path, base) + ("/" if is_folder else "")).include
-        if verdict is not None:
-            return verdict
+        name = os.path.relpath(path, base) + ("/" if is_folder else "")
+        for pattern in reversed(spec.patterns):
+            if isinstance(pattern, RegexPattern) and pattern.include is not None and _names(pattern, name):
+                return pattern.include
     return False
+
+
+def _names(pattern: RegexPattern, path: str) -> bool:
+    """Whether a pattern means the path itself: what lies in an ignored folder is seen where that is where one looks."""
+    found = pattern.regex.search(path) if pattern.regex is not None else None
+    return found is not None and found.groupdict().get("ps_d") in (None, path[found.end() - 1 :])
 
 
 def _above(folder: Path) -> _Specs:

@@ -11,7 +11,7 @@ import pytest
 
 from codeagent.agent.calls import IMAGES
 from codeagent.agent.session import Session
-from codeagent.core.events import Compacted, Notice, Replied, ToolFinished
+from codeagent.core.events import Compacted, Notice, Replied, ToolFinished, TurnEnded
 from codeagent.core.images import Image, data_url
 from codeagent.core.messages import AssistantMessage, ToolMessage, UserMessage, blind, has_images
 from codeagent.llm.providers.scripted import call, calls, say, summary
@@ -171,3 +171,25 @@ def test_the_blind_form_of_a_message_is_always_the_same() -> None:
     message = json.dumps({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]})
     data = message.replace(" ", "").encode()
     assert blind(data) == blind(data) != data
+
+
+async def test_names_that_no_disk_takes_are_no_trouble(world: World) -> None:
+    session = world.begin([say("Ok.")])
+    seen = await happens(session.run_turn(f"@{'x' * 290}.png {'@' * 50_000} @{'y/' * 5_000}.png"))
+    (notice,) = (str(event) for event in seen if isinstance(event, Notice))
+    assert "is not attached: " in notice
+    assert isinstance(seen[-1], TurnEnded) and seen[-1].reason == "done"
+    await world.close()
+
+
+async def test_what_is_kept_can_be_looked_at_again(world: World) -> None:
+    world.file("a.png", SHOT)
+    session = world.begin([say("Ok.")])
+    await events(session.run_turn("@a.png"))
+    (kept,) = archived(session)
+    world.play(call("read_file", path=str(kept)), say("Black."))
+    await events(session.run_turn("Look at it again."))
+    shown = messages(session)[-2]
+    assert isinstance(shown, UserMessage)
+    assert (archived(session), [one.caption.endswith(f"kept in {kept}]") for one in shown.images]) == ([kept], [True])
+    await world.close()

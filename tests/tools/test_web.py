@@ -93,7 +93,8 @@ async def test_after_a_while_it_is_asked_for_again(world: World) -> None:
         "http://127.0.0.1/", "localhost:8000/x", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://2130706433/",
         "http://0x7f.1/", "http://0177.0.0.1/", "http://169.254.169.254/latest/", "http://10.1.2.3/",
         "http://192.168.1.1/", "http://172.16.0.1/", "http://100.100.100.200/", "http://[fd00:ec2::254]/",
-        "http://[fe80::1]/", "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/", "http://198.18.0.1/",
+        "http://[fe80::1]/", "http://[fec0::1]/", "http://[::7f00:1]/", "http://[64:ff9b:1::7f00:1]/",
+        "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/", "http://198.18.0.1/",
         "http://0.0.0.0/", "http://224.0.0.1/", "http://168.63.129.16/",
     ],
 )  # fmt: skip
@@ -233,6 +234,9 @@ async def test_redirects_without_an_end(world: World) -> None:
         (Served("中文".encode("utf-16"), "text/plain"), "中文"),
         (Served("中文".encode(), "text/plain; charset=no-such"), "中文"),
         (Served("中文".encode(), "text/plain; charset=rot13"), "中文"),
+        (Served("中文".encode(), "text/plain; charset=idna"), "中文"),
+        (Served(b"\\u4e2d", "text/plain; charset=unicode_escape"), "\\u4e2d"),
+        (Served("中文说".encode(), "text/plain; charset=gbk"), "中文说"),
         (Served(b'{"a": [1, 2]}', "application/json"), '{"a": [1, 2]}'),
         (Served(b"<feed><title>x</title></feed>", "application/atom+xml"), "<feed><title>x</title></feed>"),
         (Served(b"<!DOCTYPE html><p>untyped</p>", ""), "untyped"),
@@ -279,6 +283,12 @@ async def test_a_small_answer_that_unpacks_to_a_large_one_is_cut(world: World) -
         web = WebClient({}, private=True)
         page = await web.fetch(site.url())
     assert (len(page.text), page.cut) == (LARGEST, True)
+
+
+async def test_a_text_that_is_cut_in_a_character_keeps_its_encoding(world: World) -> None:
+    with Site({"/": Served(b"x" + "中".encode() * (LARGEST // 3 + 9), "text/plain")}) as site:
+        page = await WebClient({}, private=True).fetch(site.url())
+    assert (page.text[:3], page.cut) == ("x中中", True)
 
 
 async def test_the_proxy_of_the_environment_is_asked(world: World) -> None:

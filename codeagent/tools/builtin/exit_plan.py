@@ -48,10 +48,10 @@ async def _agreed(plan: str, ctx: ToolContext) -> ToolResult:
         plan = edited or plan
     if answer.key in ("yes", "edits"):
         ctx.planning.approved(edits=answer.key == "edits")
-        changed = "" if plan == written else f" after changing it to this:\n\n{plan}"
-        return ToolResult(
-            f"The user approved the plan; carry it out now. It is approved{changed or ' as it is.'}", summary="approved"
-        )
+        if plan == written:
+            return ToolResult("The user approved the plan; carry it out now.", summary="approved")
+        text = f"The user changed the plan to this and approved it; carry it out now.\n\n{plan}"
+        return ToolResult(text, summary="changed and approved")
     word = f': "{answer.text.strip()}"' if answer.text.strip() else ""
     changed = "" if plan == written else f"\n\nThe user had changed it to this:\n\n{plan}"
     return ToolResult(

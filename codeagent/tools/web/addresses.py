@@ -16,6 +16,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")
+"""What of IPv6 is handed out for the public network."""
 _FAKED = ipaddress.ip_network("198.18.0.0/15")
 """Local proxies that take over the whole network answer every name with an address of this range."""
 _METADATA = frozenset({"168.63.129.16"})
@@ -81,8 +83,8 @@ def _allowed(text: str, *, private: bool, literal: bool) -> bool:
     if address is None or str(address) in _METADATA or address.is_link_local or address.is_multicast:
         return False
     if private or (not literal and address in _FAKED):
-        return not address.is_unspecified or private
-    return address.is_global
+        return True
+    return address.is_global and (address.version == 4 or address in _UNICAST)
 
 
 def _address(text: str) -> _Address | None:

@@ -9,7 +9,7 @@ from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
-from codeagent.tools.encodings import decode
+from codeagent.tools.encodings import UTF8, detect
 
 _META = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)|<\?xml[^>]{0,100}?encoding=[\"']([\w.:-]+)", re.I
@@ -17,6 +17,8 @@ _META = re.compile(
 _TITLE = re.compile(r"<title[^>]{0,200}>(.{0,600}?)</title", re.I | re.S)
 _HREF = re.compile(r"(?<=\]\()(?![a-zA-Z][a-zA-Z0-9+.-]*:|#)[^)\s]+")
 _BLANKS = re.compile(r"\n{3,}")
+_CHARSET = re.compile(r"(?:utf-?(?:8|16|32)|iso|cp|gb|big5|shift|euc|koi8|mac|ascii|hz|johab|tis)")
+"""Beginnings of the names of codecs that are charsets of pages: others are made for other ends, or unsafe."""
 _HEAD = 4_096
 _LONGEST = 1_000_000
 """Characters of a page that the plainer reader takes; it is slow on what is badly written."""
@@ -49,20 +51,20 @@ def text_of(data: bytes, charset: str, *, sniff: bool = False) -> str | None:
         try:
             return data.decode(name)
         except UnicodeDecodeError:
-            # A page that ends in the middle of a character, or is not what it says.
-            guess = decode(data)
-            return guess[0] if guess is not None and guess[1].name == "utf-8" else data.decode(name, "replace")
-    decoded = decode(data)
-    return decoded[0] if decoded is not None else None
+            # It ends in the middle of a character, or is not what it says.
+            name = "utf-8" if detect(data, whole=False) == UTF8 else name
+            return data.decode(name, "replace")
+    encoding = detect(data, whole=False)
+    return data[len(encoding.bom) :].decode(encoding.name, "replace") if encoding is not None else None
 
 
 def _codec(label: str) -> str:
+    """The name of a charset that pages are written in; "" for what is none."""
     try:
         name = codecs.lookup(label).name if label else ""
-    except LookupError:
+    except (LookupError, ValueError):
         return ""
-    # Codecs that make no text of bytes (rot13, zlib) are no charsets.
-    return _SUPERSETS.get(name, name) if name and codecs.lookup(name)._is_text_encoding else ""
+    return _SUPERSETS.get(name, name) if _CHARSET.match(name) else ""
 
 
 def title_of(html: str) -> str:

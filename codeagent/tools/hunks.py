@@ -112,10 +112,9 @@ class _Finder:
         old, new = hunk.old, hunk.new
         while True:
             # The line that anchors a hunk is often its first line too.
-            for begin in (start, start - 1) if hunk.anchors else (start,):
-                if found := self._free(old, begin, at_end=hunk.at_end):
-                    others = tuple(n + 1 for n in found[1:]) if not hunk.anchors and not hunk.at_end else ()
-                    return _Place(found[0], found[0] + len(old), old, new, others)
+            if found := self._free(old, start - bool(hunk.anchors), at_end=hunk.at_end):
+                others = tuple(n + 1 for n in found[1:]) if not hunk.anchors and not hunk.at_end else ()
+                return _Place(found[0], found[0] + len(old), old, new, others)
             if len(before := self._free(old, 0)) == 1:
                 return _Place(before[0], before[0] + len(old), old, new)
             if len(old) < 2 or old[-1] or new[-1:] != ("",):

@@ -52,3 +52,20 @@ def test_current_means_the_same_bytes(before: bytes, after: bytes) -> None:
         ledger.note(path)
         path.write_bytes(after)
         assert ledger.state(path) == ("current" if before == after else "changed")
+
+
+def test_what_was_seen_is_kept_within_bounds(tmp_path: Path) -> None:
+    ledger = FileLedger()
+    large = [tmp_path / f"large{n}" for n in range(24)]
+    for path in large:
+        path.write_bytes(os.urandom(900_000))
+        ledger.note(path)
+    small, huge = tmp_path / "small", tmp_path / "huge"
+    small.write_bytes(b"seen")
+    huge.write_bytes(bytes(1_000_001))
+    ledger.note(small)
+    ledger.note(huge)
+    small.write_bytes(b"changed")
+    assert (ledger.content(small), ledger.content(huge), ledger.content(tmp_path / "never")) == (b"seen", None, None)
+    assert [ledger.content(path) is not None for path in large] == [n >= 2 for n in range(24)]
+    assert {ledger.state(path) for path in large} == {"current"}

@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,9 +34,11 @@ _MATCH = re.compile(rb"\0\d+:")
 
 
 async def search(query: Query, ctx: ToolContext) -> list[Hit]:
-    """The hits of a query, by ripgrep where it is. Raises ToolFault as both ways do."""
-    rg = ripgrep(ctx.environ)
-    return await (search_rg(query, ctx, rg) if rg else asyncio.to_thread(search_python, query, ctx))
+    """The hits of a query, by ripgrep where it is and runs. Raises ToolFault as both ways do."""
+    if rg := ripgrep(ctx.environ):
+        with suppress(OSError):
+            return await search_rg(query, ctx, rg)
+    return await asyncio.to_thread(search_python, query, ctx)
 
 
 async def search_hidden(query: Query, ctx: ToolContext, most: int) -> list[Path]:

@@ -58,20 +58,12 @@ def rg_arguments(ctx: Surroundings, *, hidden: bool) -> list[str]:
 async def list_files(folder: Path, ctx: Surroundings, rg: str | None, *, hidden: bool = False) -> Sequence[str]:
     """All files below `folder`, relative to it, that no ignore file names."""
     start = len(os.path.join(folder, ""))  # noqa: PTH118 (the length of a prefix)
-    if rg is None:
-        return [path[start:] for path in await asyncio.to_thread(list, walk(folder, ctx, hidden=hidden))]
-    argv = [
-        rg,
-        "--no-config",
-        "--no-messages",
-        "--files",
-        "--null",
-        *rg_arguments(ctx, hidden=hidden),
-        "--",
-        str(folder),
-    ]
-    data, _ = await capture(argv, cwd=ctx.roots[0], environ=ctx.environ)
-    return [name[start:] for name in os.fsdecode(data).split("\0") if name]
+    if rg is not None:
+        options = ("--no-config", "--no-messages", "--files", "--null", *rg_arguments(ctx, hidden=hidden))
+        with suppress(OSError):  # it does not run here
+            data, _ = await capture([rg, *options, "--", str(folder)], cwd=ctx.roots[0], environ=ctx.environ)
+            return [name[start:] for name in os.fsdecode(data).split("\0") if name]
+    return [path[start:] for path in await asyncio.to_thread(list, walk(folder, ctx, hidden=hidden))]
 
 
 def walk(folder: Path, ctx: Surroundings, *, hidden: bool = False) -> Iterator[str]:

@@ -7,8 +7,11 @@ import sys
 
 import pytest
 
+from codeagent.core.images import Image, data_url, image_tokens
+from codeagent.core.messages import UserMessage, encode
 from codeagent.core.tokens import estimate_classes, estimate_classic
 from codeagent.memory.estimators import Estimator, make_estimate
+from tests.pictures import png
 
 TEXT = "def 记忆(path):\n    return open(path).read()  # 🎉\n"
 
@@ -30,6 +33,14 @@ def test_any_bytes_have_a_count(name: Estimator, data: bytes) -> None:
 @pytest.mark.parametrize("name", ["classic", "classes", "exact"])
 def test_a_long_run_of_one_letter_takes_no_time_and_counts(name: Estimator) -> None:
     assert make_estimate(name)(b"a" * 500_000) > 10_000
+
+
+@pytest.mark.parametrize("name", ["classic", "classes", "exact"])
+def test_pictures_count_by_their_size(name: Estimator) -> None:
+    small, large = (
+        encode(UserMessage("Look.", (Image("[image a.png]", data_url("png", png(side, side))),))) for side in (10, 900)
+    )
+    assert make_estimate(name)(large) - make_estimate(name)(small) == image_tokens(900, 900) - image_tokens(10, 10)
 
 
 def test_the_tokenizer_is_loaded_for_exact_alone_and_missed_with_a_sentence() -> None:

@@ -73,6 +73,12 @@ async def test_ignored_files_are_not_listed(project: World, with_rg: bool) -> No
     assert set(inner) == {".gitignore", "app.py", "gbk.txt", "工具.py"}
 
 
+async def test_a_ripgrep_that_does_not_run_is_done_without(project: World) -> None:
+    broken = project.file("../rg", b"\x7fELF of another machine")
+    broken.chmod(0o755)
+    assert set(await list_files(project.top, project.ctx, str(broken), hidden=True)) == FILES
+
+
 QUERIES = {
     "plain": Query("main", Path()),
     "anchored": Query(r"^def \w+\(", Path()),

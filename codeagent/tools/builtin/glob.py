@@ -68,7 +68,12 @@ def _nothing(params: Params, ctx: ToolContext, folder: Path, hidden: Sequence[st
 
 def _answer(paths: Sequence[str], folder: Path, ctx: ToolContext, limit: int) -> ToolResult:
     found, newest = _newest(paths, folder, _KEPT)
-    lines, archive = [shown(ctx, folder / path) for path in newest], None
+    if folder.is_relative_to(ctx.cwd):  # once for all: there may be thousands
+        base = "" if folder == ctx.cwd else f"{shown(ctx, folder)}/"
+        lines = [base + path for path in newest]
+    else:
+        lines = [shown(ctx, folder / path) for path in newest]
+    archive = None
     if partial := found > limit:
         more = ""
         if len(lines) > PATHS:

@@ -17,7 +17,7 @@ from codeagent.core.events import Notice
 from codeagent.core.paths import Home, Project
 from codeagent.llm.presets import by_url, parts
 from codeagent.settings.schema import ENV_PREFIX, Environment, Settings, as_list, flatten, known_keys, unflatten
-from codeagent.settings.trust import PROJECT_FILES, Trust, needs_trust
+from codeagent.settings.trust import OWN, PROJECT_FILES, Trust, needs_trust
 from codeagent.workspace import read_regular
 
 SECRETS = frozenset({"api_key"})
@@ -121,7 +121,7 @@ def _project_layers(project: Project, trust: Trust, notices: list[Notice]) -> It
     ignored: list[str] = []
     state = trust.state(project)
     for name in PROJECT_FILES:
-        layer = _file(project.folder / name, notices)
+        layer = _without_own(_file(project.folder / name, notices), notices)
         kept = {key: value for key, value in layer.values.items() if state == "trusted" or not needs_trust(key, value)}
         ignored += [key for key in layer.values if key not in kept and key not in ignored]
         yield _Layer(kept, layer.sources)
@@ -133,6 +133,13 @@ def _project_layers(project: Project, trust: Trust, notices: list[Notice]) -> It
         )
         sentence = first + "; ignored: {keys}. To allow: codeagent config trust"
         notices.append(Notice(sentence, {"folder": project.top, "keys": ", ".join(ignored)}, "warning"))
+
+
+def _without_own(layer: _Layer, notices: list[Notice]) -> _Layer:
+    for key in sorted(OWN & layer.values.keys()):
+        told = "{path}: {key} is ignored; only your own configuration may set it."
+        notices.append(Notice(told, {"path": layer.sources[key], "key": key}, "warning"))
+    return replace(layer, values={key: value for key, value in layer.values.items() if key not in OWN})
 
 
 def _environment(

@@ -20,6 +20,9 @@ GUARDED = ("base_url", "api_key", "providers", "permissions", "permission_mode",
 """What a project may set only when trusted: where requests and keys go, what may happen unasked, what it may cost,
 what of the network may be reached."""
 
+OWN = frozenset({"web.private"})
+"""What the person's own configuration alone may say, whomever they trust."""
+
 State = Literal["trusted", "changed", "untrusted"]
 
 

@@ -176,6 +176,18 @@ def test_trust_lets_everything_through_until_the_files_change(place: Place) -> N
     assert place.load().settings.base_url == ""
 
 
+def test_what_only_the_person_may_set_is_ignored_in_a_trusted_project(place: Place) -> None:
+    path = place.team("[web]\nprivate = true\n")
+    Trust(place.home).grant(place.project)
+    loaded = place.load()
+    assert not loaded.settings.web.private
+    assert [str(notice) for notice in loaded.notices] == [
+        f"{path}: web.private is ignored; only your own configuration may set it."
+    ]
+    place.home.config.write_text("[web]\nprivate = true\n")
+    assert place.load().settings.web.private
+
+
 def test_trust_holds_for_one_folder_and_is_private(place: Place, tmp_path: Path) -> None:
     place.team(GUARDED)
     Trust(place.home).grant(place.project)

@@ -8,55 +8,46 @@ from functools import partial
 from pathlib import Path
 
 from codeagent.agent.calls import CallRunner
-from codeagent.agent.compaction import HistoryGuard
-from codeagent.agent.limits import Limits
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.agent.repeats import LoopGuard
 from codeagent.agent.session import Session
 from codeagent.agent.watch import RepeatWatch
 from codeagent.codebase.index import ProjectCode
+from codeagent.core.agents import Agents
 from codeagent.core.entries import Prompt, PromptReason
 from codeagent.core.events import Notice
 from codeagent.core.messages import ToolCall
 from codeagent.core.paths import Project
-from codeagent.core.plugins import discover
 from codeagent.core.ports import Embedder
-from codeagent.core.tokens import ContextBudget
 from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.core.ui import UI
+from codeagent.delegation import Delegation
 from codeagent.endpoints import Connection
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
 from codeagent.history.past import SessionPast
-from codeagent.memory import strategies
 from codeagent.memory.bm25 import Bm25Retriever
-from codeagent.memory.calibration import Calibration
-from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.compressor import ContextCompressor
 from codeagent.memory.conversation import ConversationKeeper
-from codeagent.memory.estimators import make_estimate
 from codeagent.memory.extract import extract_facts
 from codeagent.memory.hybrid import HybridRetriever
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.manager import MemoryManager
-from codeagent.memory.meter import TokenMeter
 from codeagent.memory.nearness import Nearness
 from codeagent.memory.opening import elsewhere, open_backend
-from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock
 from codeagent.memory.retriever import KeywordRetriever, Retriever
-from codeagent.memory.secrets import mask_secrets
 from codeagent.memory.short_term import ConversationMemory
 from codeagent.memory.vectors import VectorCache
 from codeagent.options import Options
+from codeagent.parts import Parts
 from codeagent.prompts import make_prompt
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
-from codeagent.settings import Settings, Trust
+from codeagent.settings import Settings
 from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
-from codeagent.text.segment import Segmenter
 from codeagent.toolkit import make_code, make_todos, make_toolbox, make_web, suited
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
@@ -90,16 +81,15 @@ class Assembly:
 
     def __init__(self, options: Options, project: Project, settings: Settings, ui: UI, notices: list[Notice]) -> None:
         """`notices` is where the parts' notices are put."""
+        self._parts = Parts(options, project, settings)
         self._options = options
         self._project = project
         self._settings = settings
         self._ui = ui
         self._notices = notices
         self._home = options.home
-        self._segmenter = Segmenter(options.home.cache)
-        self._calibration = Calibration(options.home.calibration)
-        self.estimate = make_estimate(settings.memory.estimator)
-        self._roots = (project.top, *(path.resolve() for path in options.add_dirs))
+        self._segmenter = self._parts.segmenter
+        self.estimate = self._parts.estimate
 
     def workbench(self, history: History) -> Workbench:
         """Tools and permissions for a session that begins or goes on."""
@@ -116,7 +106,7 @@ class Assembly:
             permissions,
             toolbox,
             ConversationMemory(),
-            self._past(history),
+            self._parts.past(history.path, lambda: history.entries),
             self.code(),
             make_todos(history),
             web,
@@ -125,29 +115,28 @@ class Assembly:
     def session(self, history: History, connection: Connection, bench: Workbench, reason: PromptReason) -> Session:
         """A session around `history`; its prompt is built for the first message, with `reason`."""
         model = connection.model
-        meter = TokenMeter(self.estimate, self._calibration, connection.place, anchored=self._settings.memory.anchor)
+        meter = self._parts.meter(connection)
         memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
         history.observers = (*history.observers, bench.todos)
         self._look_back(history, connection, bench)
         toolbox = suited(bench.toolbox, connection.patches)
 
         def prompt(said: str) -> Prompt:
-            made = make_prompt(self._options, self._project, memory, bench.files, bench.todos, toolbox, said)
-            self._notices += memory.notices()
+            made = make_prompt(
+                self._options, self._project, memory, bench.files, bench.todos, delegation.files, toolbox, said
+            )
+            self._notices += [*memory.notices(), *delegation.files.notices()]
             return made
 
         def context() -> ToolContext:
-            return self._context(memory, bench, model, agent.typed)
+            return self._context(memory, bench, delegation.agents, model, agent.typed)
 
         def preface(path: str) -> str:
             text = memory.touched(Path(path))
             self._notices.extend(memory.notices())
             return text
 
-        rules = self._settings.compaction
-        hard = rules.mode == "ladder"
-        guard = HistoryGuard(history, memory, meter, model.budget, prompt, retry_after=rules.retry_after, hard=hard)
-        limits = Limits(self._settings.max_turns, self._options.max_tokens_total, self._settings.max_budget_usd)
+        guard = self._parts.guard(history, memory, meter, model.budget, prompt)
         keeper = make_task_keeper(
             self._options, self._project, self._settings, memory.task, history, meter, bench, self._ui, self._notices
         )
@@ -160,15 +149,19 @@ class Assembly:
             return [text for told in texts for text in told]
 
         calls = CallRunner(toolbox, history, context, preface, keeper.before, after)
-        agent = Agent(history, model, calls, guard, meter, limits, keeper)
-        beside = (bench.jobs, bench.past, bench.code, bench.todos, watch)
+        agent = Agent(history, model, calls, guard, meter, self._parts.limits(), keeper)
+        delegation = Delegation(
+            self._parts, connection, history, memory.task, bench.toolbox, bench.permissions, bench.jobs,
+            self._ui, self._notices.append, keeper, context=context,
+        )  # fmt: skip
+        beside = (bench.jobs, bench.past, bench.code, bench.todos, watch, delegation.agents)
         return Session(agent, memory, bench.permissions, meter, prompt, *beside, refresh=reason)
 
-    def _context(self, memory: MemoryManager, bench: Workbench, model: Model, said: str) -> ToolContext:
+    def _context(self, memory: MemoryManager, bench: Workbench, agents: Agents, model: Model, said: str) -> ToolContext:
         """The world as tools are handed it, `said` being the newest message."""
         return ToolContext(
             cwd=self._project.cwd,
-            roots=self._roots,
+            roots=self._parts.roots,
             environ=self._options.environ,
             files=bench.files,
             archive=bench.archive,
@@ -180,6 +173,7 @@ class Assembly:
             todos=bench.todos,
             web=bench.web,
             planning=bench.permissions,
+            agents=agents,
             ui=self._ui,
             said=said,
             sees=model.sees,
@@ -187,7 +181,9 @@ class Assembly:
 
     def code(self) -> ProjectCode:
         """The index of the project's code; nothing is opened before it is asked."""
-        return make_code(self._home, self._roots, self._options.environ, self._segmenter.words, self._tokens)
+        return make_code(
+            self._home, self._parts.roots, self._options.environ, self._segmenter.words, self._parts.tokens
+        )  # fmt: skip
 
     def _look_back(self, history: History, connection: Connection, bench: Workbench) -> None:
         """Past and code are ranked by meaning too where there are embeddings; while a person sits there the index of
@@ -197,21 +193,11 @@ class Assembly:
         if self._ui.interactive:
             history.observers = (*history.observers, bench.past)
 
-    def _past(self, history: History) -> SessionPast:
-        return SessionPast(
-            self._home,
-            self._project.id,
-            self._segmenter.words,
-            mask_secrets,
-            history.path,
-            entries=lambda: history.entries,
-        )
-
     def _permissions(self, archive: SessionArchive) -> Permissions:
         rules = self._settings.permissions
         return Permissions(
             self._settings.permission_mode,
-            self._roots,
+            self._parts.roots,
             self._ui,
             readable=(archive.folder,),
             allow=parse_rules(rules.allow),
@@ -226,10 +212,10 @@ class Assembly:
         keeper = ConversationKeeper(
             memory,
             ContextCompressor(
-                make_session_summarizer(connection, history, "compress"), self._tokens, window=budget.trigger
+                make_session_summarizer(connection, history, "compress"), self._parts.tokens, window=budget.trigger
             ),
             history,
-            self._tokens,
+            self._parts.tokens,
             _now,
             threshold=budget.compress_at(self._settings.memory.compression_trigger_ratio),
             retry_after=self._settings.compaction.retry_after,
@@ -239,27 +225,15 @@ class Assembly:
         history.observers = (keeper,)
         return keeper
 
-    def _tokens(self, text: str) -> int:
-        return self.estimate(text.encode("utf-8", "replace"))
-
     def _memory(self, history: History, connection: Connection, keeper: ConversationKeeper) -> MemoryManager:
         budget, settings = connection.model.budget, self._settings
         return MemoryManager(
             LongTermMemory(open_backend(settings.memory.backend, self._home.facts), self._project.id, _now),
             self._retriever(connection.embedder),
-            self._loader(budget, history),
-            ConversationHistoryCompactor(
-                make_session_summarizer(connection, history),
-                self.estimate,
-                mode=settings.compaction.mode,
-                keep_turns=settings.compaction.keep_turns,
-                mask=settings.compaction.mask,
-                verify=settings.compaction.verify,
-                strategy=discover(strategies, "STRATEGY")[settings.memory.strategy],
-                budget=budget,
-            ),
+            self._parts.loader(budget, history),
+            self._parts.compactor(connection, history),
             self._segmenter.words,
-            FactBlock(budget.facts, self._tokens, _now),
+            FactBlock(budget.facts, self._parts.tokens, _now),
             make_task_memory(self._options, self._project, settings, budget, _now),
             extract=partial(extract_facts, make_session_summarizer(connection, history)),
             conversation=keeper,
@@ -278,17 +252,6 @@ class Assembly:
             return by_words
         vectors = VectorCache(self._home.cache / "vectors.db", embedder.name)
         return HybridRetriever(by_words, embedder, vectors, _now, self._notices.append)
-
-    def _loader(self, budget: ContextBudget, history: History) -> ProjectMemoryLoader:
-        return ProjectMemoryLoader(
-            self._home,
-            self._project,
-            Path.home(),
-            tokens=budget.static,
-            estimate=self._tokens,
-            trusted=Trust(self._home).state(self._project) == "trusted",
-            stands=lambda text: any(text in entry.message.text for entry in history.entries),
-        )
 
 
 def _now() -> datetime:

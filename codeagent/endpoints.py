@@ -43,6 +43,8 @@ class Connection:
     """Endpoint and model, for what is learned of them."""
     patches: bool = False
     """The model is offered apply_patch instead of edit_file."""
+    other: Callable[[str], Awaitable[Connection]] | None = None
+    """Connects to another model by its name; whoever does closes it. Raises ConfigError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Endpoints:
             small,
             place,
             patches,
+            self.connect,
         )
 
     async def _small(self) -> Model:

@@ -8,9 +8,17 @@ from datetime import datetime
 from codeagent.core.entries import Prompt
 from codeagent.core.paths import Project
 from codeagent.core.sections import Section
+from codeagent.extensions.agents import AgentFiles
 from codeagent.memory.manager import MemoryManager
 from codeagent.options import Options
-from codeagent.prompting.prompt import Environment, build_prompt, changed_section, environment_section, system_section
+from codeagent.prompting.prompt import (
+    Environment,
+    agents_section,
+    build_prompt,
+    changed_section,
+    environment_section,
+    system_section,
+)
 from codeagent.tools.files import FileLedger
 from codeagent.tools.todos import TodoList, todo_section
 from codeagent.tools.toolbox import Toolbox
@@ -26,6 +34,7 @@ def make_prompt(
     memory: MemoryManager,
     files: FileLedger,
     todos: TodoList,
+    agents: AgentFiles,
     toolbox: Toolbox,
     said: str,
 ) -> Prompt:
@@ -36,7 +45,8 @@ def make_prompt(
         Section("system", own, order=0) if own is not None else system_section(),
         Section("appended", added, order=APPENDED) if added else None,
         memory.project_section(),
-        environment_section(_environment(project)),
+        agents_section(agents.load().values()),
+        environment_section(environment_of(project)),
         memory.facts_section(said),
         changed_section(files.changed()),
         todo_section(todos.items),
@@ -44,7 +54,8 @@ def make_prompt(
     return Prompt(build_prompt(sections), toolbox.schemas, memory.task.digest)
 
 
-def _environment(project: Project) -> Environment:
+def environment_of(project: Project) -> Environment:
+    """Where a conversation takes place, as it is now."""
     git = git_state(project)
     return Environment(
         cwd=project.cwd,

@@ -12,10 +12,10 @@ from typing import cast
 from codeagent.agent.attaching import NOTHING, attached
 from codeagent.agent.calls import CallRunner
 from codeagent.agent.compaction import HistoryGuard
+from codeagent.agent.keeper import Keeper
 from codeagent.agent.limits import Limits
 from codeagent.agent.model import Model
 from codeagent.agent.steering import Interrupt, Steering
-from codeagent.agent.task import TaskKeeper
 from codeagent.core.entries import Origin, Spent
 from codeagent.core.errors import CodeAgentError, ContextOverflow, IncompleteReply, LimitReached
 from codeagent.core.events import (
@@ -51,8 +51,11 @@ class Agent:
         guard: HistoryGuard,
         meter: TokenMeter,
         limits: Limits,
-        keeper: TaskKeeper,
+        keeper: Keeper,
+        *,
+        spent: Callable[[], Spent] | None = None,
     ) -> None:
+        """`spent` is what the limits look at, by default what this conversation has used up."""
         self.history = history
         self.model = model
         self.guard = guard
@@ -64,6 +67,7 @@ class Agent:
         """What the person typed of the newest message: what was piped in beside it, or alone, is not among it."""
         self._meter = meter
         self._limits = limits
+        self._spent = spent or (lambda: history.spent)
 
     def run_turn(
         self, said: str, head: Head | None = None, *, steered: Head | None = None, beside: str = ""
@@ -124,9 +128,9 @@ class Agent:
         """Ask the model, run the tools it wants, until it only talks."""
         before = Spent()
         for step in count(1):
-            for notice in self._limits.check(step, self.history.spent, before):
+            for notice in self._limits.check(step, self._spent(), before):
                 yield notice
-            before = self.history.spent
+            before = self._spent()
             replied = None
             async for event in self._ask(step):
                 replied = event

@@ -12,6 +12,7 @@ from codeagent.agent.planning import plan_head
 from codeagent.agent.shell import run_typed
 from codeagent.agent.watch import RepeatWatch
 from codeagent.codebase.index import ProjectCode
+from codeagent.core.agents import Agents
 from codeagent.core.entries import Compaction, Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, ToolFinished
@@ -60,6 +61,7 @@ class Session:
         code: ProjectCode,
         todos: Todos,
         watch: RepeatWatch,
+        agents: Agents,
         *,
         refresh: PromptReason | None,
     ) -> None:
@@ -73,6 +75,7 @@ class Session:
         self.code = code
         self._todos = todos
         self.watch = watch
+        self.agents = agents
         self._build_prompt = build_prompt
         self._refresh = refresh
         self._typed: list[str] = []

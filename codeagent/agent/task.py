@@ -92,9 +92,8 @@ class TaskKeeper:
     async def after(self, call: ToolCall, result: ToolResult) -> list[str]:
         """What stands at the end of a tool's result: hooks after an edit, a reminder, task memory where it is due."""
         kind = self._kind(call.name)
-        texts = [*self._take_waiting(), *(await self._watch.look() if kind not in _HARMLESS else ())]
+        texts = [*self._take_waiting(), *await self.beside(call, result)]
         if not result.failed and result.about and kind == "edit":
-            texts += [await self._hook("post_edit", file=path, **self._sizes()) for path in result.about]
             texts.append(self._reminder())
         elif result.denied and kind == "edit":
             for path in result.about:
@@ -104,6 +103,14 @@ class TaskKeeper:
             self._task.load()
             texts.append(self._again())
         self._news()
+        return [text for text in texts if text]
+
+    async def beside(self, call: ToolCall, result: ToolResult) -> list[str]:
+        """What follows from a call whoever made it: constraints that changed meanwhile, hooks after an edit."""
+        kind = self._kind(call.name)
+        texts = [*(await self._watch.look() if kind not in _HARMLESS else ())]
+        if not result.failed and kind == "edit":
+            texts += [await self._hook("post_edit", file=path, **self._sizes()) for path in result.about]
         return [text for text in texts if text]
 
     async def compacted(self, receipt: Compaction) -> None:

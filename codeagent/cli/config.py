@@ -15,7 +15,7 @@ from codeagent.core.paths import Project
 from codeagent.options import Options
 from codeagent.settings import Loaded, Trust, known_keys, load_settings
 from codeagent.settings.load import masked, unknown_setting
-from codeagent.settings.trust import hooks
+from codeagent.settings.trust import agents, hooks
 from codeagent.settings.write import write_setting
 from codeagent.workspace import find_project
 
@@ -112,6 +112,8 @@ def _show_granted(options: Options, project: Project) -> None:
             say(f"Now allowed: {notice.arguments['keys']}")
     if names := hooks(project):
         say(f"Now run at their moments: {', '.join(names)}")
+    if names := agents(project):
+        say(f"Now offered as subagents: {', '.join(names)}")
 
 
 def _load(options: Options) -> Loaded:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from codeagent.core.images import Image
 
 if TYPE_CHECKING:
+    from codeagent.core.agents import Agents
     from codeagent.core.code import CodeIndex
     from codeagent.core.jobs import Jobs
     from codeagent.core.past import Past
@@ -117,6 +118,7 @@ class ToolContext:
     todos: Todos
     web: Web
     planning: Planning
+    agents: Agents
     ui: UI
     said: str = ""
     """The newest user message as typed."""

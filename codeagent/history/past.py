@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ _BEHIND = 5.0
 """So long at most the index is worked on behind a turn."""
 _COMPARED = 12
 """Of what words find the best so many are ranked by meaning as well, where that can be told."""
+_INNER = re.compile(r"task\d{1,9}", re.ASCII)
+"""What subagents of the session did: a name, or one in front of an id."""
+_ALL = f"m1-m{10**9}"
 
 
 class Patience:
@@ -156,16 +160,30 @@ class SessionPast:
             except OSError:  # removed this moment
                 continue
         newest = [path for _, path in sorted(others, reverse=True) if path != self._path]
-        return [self._path, *newest] if self._path is not None and self._path.exists() else newest
+        if self._path is None or not self._path.exists():
+            return newest
+        own = sorted(self._path.with_suffix("").glob("*.jsonl")) if scope == "session" else ()
+        return [self._path, *own, *newest]
 
     def _read(self, id: str) -> str:
         session, _, name = id.rpartition("/")
-        path = Catalog(self._home).find(self._project_id, session).path if session else self._path
+        path = self._inner(session or name)
+        if path is not None:
+            name = name if session else _ALL
+        else:
+            path = Catalog(self._home).find(self._project_id, session).path if session else self._path
         parts = look_up(path, name) if path is not None and path.exists() else ()
         text = "\n\n".join(map(self._mask, parts))
         if not text:
             raise UsageError("There is nothing of the id {id}.", id=id)
         return text
+
+    def _inner(self, name: str) -> Path | None:
+        """The file of a subagent of this session."""
+        if self._path is None or not _INNER.fullmatch(name):
+            return None
+        path = self._path.with_suffix("") / f"{name}.jsonl"
+        return path if path.exists() else None
 
     def _holds(self, texts: dict[str, str], piece: Piece) -> bool:
         return piece.path == self._path and piece.text in texts.get(f"m{piece.message}", "")

@@ -164,7 +164,9 @@ def _where(db: sqlite3.Connection, index: HistoryIndex, place: Place) -> str | N
     """The beginning of an FTS expression; None where the session is not in the index."""
     if place.file is not None:
         row = db.execute("SELECT id FROM files WHERE path = ?", (index.name(place.file),)).fetchone()
-        return f'place : "f{row[0]}" AND ' if row else None
+        # What subagents of the session did stands in files of its folder.
+        within = _quoted(f"p:{place.file.stem}")
+        return f'place : ("f{row[0]}" OR {within}) AND ' if row else None
     return f"place : {_quoted(f'p:{place.project}')} AND " if place.project is not None else ""
 
 

@@ -73,6 +73,10 @@ class TaskMemory:
         self._give("injection", "at the start of the system prompt")
         return Section("task_memory", self.block, order=FIRST) if self.block else None
 
+    def section_again(self) -> Section | None:
+        """The block as the session has it, for the prompt of a conversation beside it."""
+        return Section("task_memory", self.block, order=FIRST) if self.block else None
+
     def again(self, *, stale: bool = False) -> str:
         """The block, as it was last read, for the newest message; "" when there never was any. `stale`: an older one
         stands in the messages."""

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from codeagent.core.agents import AgentKind
 from codeagent.core.sections import ENVIRONMENT as TITLE
 from codeagent.core.sections import Section
 
-SYSTEM, ENVIRONMENT, CHANGED = 0, 300, 450
+AGENTS_ROOM, AGENTS_LINE = 4_000, 400
+"""Characters for all descriptions of subagents, and for one."""
+SYSTEM, AGENTS, ENVIRONMENT, CHANGED = 0, 210, 300, 450
 """Order of the standing sections; project context stands between them, facts and changed files stand last."""
 
 
@@ -24,6 +27,22 @@ def system_section() -> Section:
     """Who the agent is and how it works: the same in every session of this version."""
     text = Path(__file__).with_name("system.md").read_text(encoding="utf-8")
     return Section("system", text.strip(), order=SYSTEM)
+
+
+def subagent_section(prompt: str) -> Section:
+    """Who a subagent is, and how one of its kind works."""
+    text = Path(__file__).with_name("subagent.md").read_text(encoding="utf-8")
+    return Section("system", f"{text.strip()}\n\n{prompt}", order=SYSTEM)
+
+
+def agents_section(kinds: Iterable[AgentKind]) -> Section | None:
+    """Subagents that the user or the project defines, each in a line, as far as there is room."""
+    body, left = "", AGENTS_ROOM
+    for kind in kinds:
+        line = f"- {kind.name}: {kind.description[:AGENTS_LINE] or 'no description'}\n"
+        left -= len(line)
+        body += line if left > 0 else ""
+    return Section("agents", f"Further agents for the tool task:\n{body}", "Subagents", order=AGENTS) if body else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,9 +80,9 @@ class Trust:
 
 
 def fingerprint(project: Project) -> str:
-    """Digest of the names and contents of the project's configuration files and hooks."""
+    """Digest of the names and contents of the project's configuration files, hooks and agents."""
     digest = hashlib.sha256()
-    for name in (*PROJECT_FILES, *hooks(project)):
+    for name in (*PROJECT_FILES, *hooks(project), *agents(project)):
         try:
             content = read_regular(project.folder / name)
         except OSError:
@@ -93,8 +93,17 @@ def fingerprint(project: Project) -> str:
 
 def hooks(project: Project) -> list[str]:
     """What stands in the project's `hooks/`, as `hooks/<name>`: it runs only while the folder is trusted."""
+    return _inside(project.folder / "hooks")
+
+
+def agents(project: Project) -> list[str]:
+    """What stands in the project's `agents/`: subagents that can be had only while the folder is trusted."""
+    return _inside(project.folder / "agents")
+
+
+def _inside(folder: Path) -> list[str]:
     try:
-        return sorted(f"hooks/{path.name}" for path in (project.folder / "hooks").iterdir())
+        return sorted(f"{folder.name}/{path.name}" for path in folder.iterdir())
     except OSError:
         return []
 

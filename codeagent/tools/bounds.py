@@ -13,6 +13,8 @@ RESULT = 36_000
 READ = 32_000
 SEARCH = 8_000
 SHELL = 8_000
+REPORT = 16_000
+"""What a subagent has to say."""
 LINE = 2_000
 """Characters of one line of a file."""
 

@@ -44,6 +44,10 @@ class Toolbox:
         return self._schemas
 
     @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(self._tools.values())
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
 
@@ -52,6 +56,10 @@ class Toolbox:
         return Toolbox(
             (tool for tool in self._tools.values() if tool.name not in names), self._permission, self._checks
         )
+
+    def beside(self, tools: Iterable[Tool], permission: Permission) -> Toolbox:
+        """Other tools and another permission under the same checks."""
+        return Toolbox(tools, permission, self._checks)
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)

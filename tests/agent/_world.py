@@ -150,11 +150,12 @@ class World:
         provider: Provider | None = None,
         retries: int = 0,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        other: Callable[[str], Awaitable[Connection]] | None = None,
     ) -> Connection:
         self.models.append(ScriptedProvider(script))
         self._looked.append(Looked(self.models[-1], look))
         retrying = RetryingProvider(provider or self._looked[-1], retries, sleep=sleep)
-        return Connection(Model(name, retrying, ContextBudget(window), cost), PLAIN)
+        return Connection(Model(name, retrying, ContextBudget(window), cost), PLAIN, other=other)
 
     def play(self, *script: Step) -> None:
         """From now on the newest model plays this; what was left of its script is forgotten."""

@@ -20,8 +20,8 @@ from tests.laws.requests import extends, unpaired
 
 WORDS = "Some words here, "
 """A text that counts as many tokens by estimate as the scripted model reports."""
-WINDOW = 32_000
-"""Tokens: trigger 20 000, hard limit 24 000."""
+WINDOW = 48_000
+"""Tokens: trigger 30 000, hard limit 36 000."""
 BROKEN = Step(error="AuthError", purpose="summary")
 
 

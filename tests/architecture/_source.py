@@ -16,20 +16,8 @@ LAYERS = [
     {"commands"},
     {"ui", "acp"},
     {
-        *(
-            "app",
-            "settings",
-            "options",
-            "workspace",
-            "endpoints",
-            "assembly",
-            "summaries",
-            "tasks",
-            "toolkit",
-            "prompts",
-            "windows",
-        ),
-        "locale",
+        *("app", "settings", "options", "workspace", "endpoints", "assembly", "summaries", "tasks", "toolkit"),
+        *("delegation", "locale", "parts", "prompts", "windows"),
     },
     {"cli", "__main__"},
 ]

@@ -1,8 +1,9 @@
-"""/tasks: what runs in the background, in the person's hands."""
+"""/tasks and /agents: what works beside the conversation, in the person's hands."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,20 @@ async def test_nonsense_is_answered_in_a_sentence(sit: Sit, line: str, told: str
     await table.type("start them")
     with pytest.raises(UsageError, match=re.escape(told)):
         await table.type(line)
+
+
+async def test_agents_are_listed_with_where_they_come_from(sit: Sit, tmp_path: Path) -> None:
+    file = tmp_path / "home" / "agents" / "审查.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\ndescription: 找错\ntools: grep, read_file\nmodel: tiny\n---\n看两遍。", "utf-8")
+    table = await sit()
+    (shown,) = await table.shown("/agents")
+    assert isinstance(shown, Table)
+    assert shown.rows == (
+        ("explore", "finds things and reads code; changes nothing", "read only", "built in"),
+        ("general", "any part of the work that stands alone", "all", "built in"),
+        ("审查", "找错", "grep, read_file (tiny)", str(file)),
+    )
 
 
 async def test_without_any_job_there_is_none_to_read(sit: Sit) -> None:

@@ -29,6 +29,7 @@ PROMISED = {
     "web_fetch": ["url", "offset"],
     "todo": ["items"],
     "ask_user": ["question", "options"],
+    "task": ["prompt", "agent"],
     "recall": ["query", "id", "scope", "limit", "offset"],
     "save_memory": ["content", "scope", "type", "key"],
     "update_task": ["section", "content"],

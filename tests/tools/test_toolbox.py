@@ -89,20 +89,8 @@ def test_the_tool_list_is_one_stable_json_array() -> None:
     forwards, backwards = Toolbox(tools, Gate()), Toolbox(reversed(tools), Gate())
     assert forwards.schemas == backwards.schemas
     assert forwards.names == (
-        *(
-            "read_file",
-            "write_file",
-            "edit_file",
-            "apply_patch",
-            "glob",
-            "grep",
-            "search_code",
-            "shell",
-            "shell_job",
-            "web_fetch",
-            "web_search",
-        ),
-        *("recall", "todo", "save_memory", "update_task", "ask_user", "exit_plan"),
+        *("read_file", "write_file", "edit_file", "apply_patch", "glob", "grep", "search_code", "shell", "shell_job"),
+        *("web_fetch", "web_search", "recall", "todo", "save_memory", "task", "update_task", "ask_user", "exit_plan"),
     )
     assert [entry["function"]["name"] for entry in json.loads(forwards.schemas)] == list(forwards.names)
 
@@ -204,7 +192,7 @@ async def test_an_unknown_tool_names_the_nearest(world: World) -> None:
 
 def test_only_reading_runs_in_parallel() -> None:
     box = Toolbox(builtin_tools(), Gate())
-    reading = {"read_file", "glob", "grep", "search_code", "recall", "web_fetch", "web_search"}
+    reading = {"read_file", "glob", "grep", "search_code", "recall", "web_fetch", "web_search", "task"}
     assert {name for name in box.names if box.parallel(ToolCall("c", name))} == reading
     assert box.parallel(ToolCall("c", "unknown"))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from codeagent.codebase.index import ProjectCode
+from codeagent.core.agents import AgentKind, Report
 from codeagent.core.messages import ToolCall
 from codeagent.core.paths import Home
 from codeagent.core.ports import Saved, Verdict
@@ -118,6 +119,17 @@ class Plan:
         self.planning, self.edits = False, edits
 
 
+class Crew:
+    """Implements `core.agents.Agents`: says what it was asked to do."""
+
+    def kinds(self) -> Sequence[AgentKind]:
+        return (AgentKind("explore", "looks", ""), AgentKind("general", "does", ""))
+
+    async def run(self, kind: AgentKind, prompt: str, progress: Callable[[str], None]) -> Report:
+        progress("1 · Looking\n")
+        return Report(prompt, transcript="task1", steps=1, tokens=9)
+
+
 @dataclass
 class World:
     top: Path
@@ -180,6 +192,7 @@ def make_world(
         todos=TodoList(),
         web=WebClient({}, private=True),
         planning=plan,
+        agents=Crew(),
         ui=person,
         said=said,
         progress=progress,

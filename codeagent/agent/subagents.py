@@ -146,7 +146,7 @@ def fitting(tools: Iterable[Tool], kind: AgentKind) -> list[Tool]:
         for tool in tools
         if tool.name != "task"
         and (tool.kind in ("read", "web") if kind.reads_only else tool.kind not in ("memory", "ask"))
-        and (kind.tools is None or _NAMED.get(tool.name, tool.name) in kind.tools)
+        and (kind.tools is None or _NAMED.get(tool.name, tool.name) in [_NAMED.get(name, name) for name in kind.tools])
     ]
 
 

@@ -259,10 +259,8 @@ async def test_a_kind_of_the_user_has_its_prompt_its_tools_and_a_line_in_the_sys
     assert "- reviewer: finds faults" in system_of(own)
     assert "Look twice." in system_of(inner)
     assert tools_of(inner) == ["read_file", "grep"]
-    assert [str(notice) for notice in world.notices] == [
-        f"{file}: no subagent can have the tool save_memory; there are "
-        "read_file, write_file, edit_file, apply_patch, glob, grep, shell, shell_job, web_fetch, web_search, recall."
-    ]
+    (notice,) = world.notices
+    assert str(notice).startswith(f"{file}: no subagent can have the tool save_memory; there are read_file, ")
 
 
 async def test_a_kind_may_work_with_another_model(world: World) -> None:

@@ -58,9 +58,14 @@ def test_nothing_else_in_the_package_writes_facts() -> None:
         for place, node in _calls(PACKAGE, DOORS)
         if isinstance(node.func, ast.Attribute)
         and node.func.attr in WRITERS
-        and any(word in ast.unparse(node.func.value).lower() for word in ("memory", "facts", "long_term", "backend"))
+        and any(word in _last(node.func.value) for word in ("memory", "facts", "long_term", "backend"))
     ]
     assert strays == []
+
+
+def _last(value: ast.expr) -> str:
+    """What a method is called on: `task` in `memory.task.update`, which is no fact."""
+    return ast.unparse(value).lower().rpartition(".")[2]
 
 
 def test_only_the_persons_own_command_asks_the_model_for_facts() -> None:

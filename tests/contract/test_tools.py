@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from codeagent.core.messages import ToolCall
+from codeagent.core.messages import ToolCall, encode_json
 from codeagent.core.plugins import discover
 from codeagent.core.tools import Tool
+from codeagent.memory.estimators import make_estimate
 from codeagent.tools import builtin
 from codeagent.tools.base import schema
 from codeagent.tools.toolbox import Toolbox
@@ -76,6 +77,10 @@ def test_the_schema_is_plain(tool: Tool) -> None:
     assert all("type" in prop or "anyOf" in prop for prop in function["parameters"]["properties"].values())
     keys = {key for node in _nodes(function["parameters"]) for key in node}
     assert keys & {"$ref", "$defs", "title", "default", "allOf"} == set()
+
+
+def test_all_schemas_together_are_small() -> None:
+    assert make_estimate("exact")(encode_json([schema(tool) for tool in FOUND.values()])) < 3_500
 
 
 def test_the_title_is_one_line(tool: Tool) -> None:

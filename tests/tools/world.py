@@ -65,6 +65,9 @@ class Board:
         self.updates.append((section, content))
         return Updated("Written.")
 
+    def declined(self, content: str) -> None:
+        """Nothing is written."""
+
 
 @dataclass
 class Person:

@@ -51,6 +51,10 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     target, glob = resolve(ctx, params.path or "."), params.glob.strip()
     if not params.pattern:
         raise ToolFault("pattern is empty.", "bad pattern")
+    if "\0" in params.pattern + params.glob:
+        raise ToolFault(
+            "pattern or glob holds a NUL character, which no command line can carry; write \\x00.", "bad pattern"
+        )
     if not target.exists():
         raise ToolFault(missing(ctx, target), "missing")
     if target.is_file() and await asyncio.to_thread(is_binary, target):

@@ -85,15 +85,19 @@ class Subagents:
         history = subagent.agent.history
         report, spent = Report("", "interrupted", subagent.transcript), Spent()
         turn = cast("AsyncGenerator[Event]", subagent.agent.run_turn(prompt))
-        async with aclosing(turn) as events:
-            async for event in events:
-                report = _follow(report, event)
-                if isinstance(event, Replied | TurnEnded) and history.spent != spent:
-                    self._spend(*_used(spent, history.spent))
-                    spent = history.spent
-                    report = replace(report, tokens=spent.tokens)
-                if line := _line(event, report.steps):
-                    progress(f"{line}\n")
+        try:
+            async with aclosing(turn) as events:
+                async for event in events:
+                    report = _follow(report, event)
+                    if isinstance(event, Replied | TurnEnded) and history.spent != spent:
+                        self._spend(*_used(spent, history.spent))
+                        spent = history.spent
+                        report = replace(report, tokens=spent.tokens)
+                    if line := _line(event, report.steps):
+                        progress(f"{line}\n")
+        except asyncio.CancelledError:
+            if not report.steps:
+                raise
         return report
 
 

@@ -50,7 +50,7 @@ class Agents(Protocol):
     async def run(self, kind: AgentKind, prompt: str, progress: Callable[[str], None]) -> Report:
         """Have a subagent do what `prompt` says; `progress` is told its steps, a line each.
 
-        Cancelled, it stops what the subagent is doing.
+        Cancelled, it stops what the subagent is doing, and reports how far that had come where it had begun.
 
         Raises:
             CodeAgentError: it cannot begin.

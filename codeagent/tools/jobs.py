@@ -261,7 +261,9 @@ class JobTable:
         job = next((running for running in self._running if running is kept), None)
         if job is None or self._logs is None:
             return None
-        log = self._logs / f"{id}.log"
+        names = (f"{id}.log", *(f"{id}-{number}.log" for number in range(2, 1_000)))
+        # A job of that name may have outlived an earlier run of the session, and print there still.
+        log = next(path for name in names if not (path := self._logs / name).exists())
         self._outliving[log] = job
         return log
 

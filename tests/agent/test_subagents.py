@@ -184,6 +184,10 @@ async def test_an_interrupt_reaches_it_and_what_it_started(world: World) -> None
     await stopping
     assert ended(seen).reason == "interrupted"
     assert not sleeping()
+    told = "[general: 1 step; stopped: interrupted; all it did: recall id=task1]"
+    assert [message.text for message in messages(session) if isinstance(message, ToolMessage)] == [
+        f"(no report)\n{told}"
+    ]
     check_valid(session)
     found = read_state(transcript(world)).state
     assert unpaired([entry.wire for entry in found.entries]) == []

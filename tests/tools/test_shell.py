@@ -439,6 +439,15 @@ async def test_a_job_may_outlive_the_session_and_goes_on_printing(world: World) 
         await asyncio.sleep(0.01)
 
 
+async def test_what_outlived_an_earlier_run_keeps_its_file(world: World) -> None:
+    logs = world.top.parent / "logs"
+    logs.mkdir()
+    (logs / "job1.log").write_text("of an earlier run")
+    await world.run("shell", command="sleep 300", background=True)
+    assert world.jobs.outlive("job1") == logs / "job1-2.log"
+    await world.run("shell_job", action="kill", id="job1")
+
+
 async def test_what_has_ended_cannot_outlive_the_session(world: World) -> None:
     await world.run("shell", command="true", background=True)
     assert (world.jobs.outlive("job1"), world.jobs.outlive("job9")) == (None, None)

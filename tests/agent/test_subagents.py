@@ -283,3 +283,20 @@ async def test_a_kind_may_work_with_another_model(world: World) -> None:
     assert asked == ["tiny"]
     assert {request.model for request in world.models[0].requests} == {"tiny"}
     assert result(world).text.startswith("R\n")
+
+
+async def test_the_folder_it_changes_to_is_its_own(world: World) -> None:
+    world.file("子/x", "")
+    session = world.begin(
+        [
+            *(call("task", prompt="p"), call("shell", command="cd 子"), call("shell", command="ls"), say("R")),
+            *(call("shell", command="ls"), say("D")),
+        ]
+    )
+    await events(session.run_turn("go"))
+    inner = read_state(transcript(world)).state.entries
+    assert [entry.message.text for entry in inner if entry.origin == "tool"] == [
+        "(no output)\n[exit 0; the next command runs in 子]",
+        "x\n[exit 0; the next command runs in 子]",
+    ]
+    assert result(world).text == "子\n[exit 0]"

@@ -114,6 +114,18 @@ def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(cli: Cli, hom
     assert cli("config", "get", "theme").code == 2
 
 
+def test_trusting_a_folder_names_its_agents_and_ends_when_one_changes(cli: Cli, project: Path) -> None:
+    agent = project / ".code-agent-cli" / "agents" / "审查.md"
+    agent.parent.mkdir(parents=True)
+    agent.write_text("Look twice.", "utf-8")
+    assert cli("config", "trust").out.splitlines()[0] == "Now offered as subagents: agents/审查.md"
+    (agent.parent.parent / "config.toml").write_text("[memory]\ngit_commit = true\n", "utf-8")
+    cli("config", "trust")
+    assert cli("config", "get", "memory.git_commit").out == "true\n"
+    agent.write_text("Look away.", "utf-8")
+    assert cli("config", "get", "memory.git_commit").out == "false\n"
+
+
 def test_trusting_a_folder_names_the_hooks_that_will_run(cli: Cli, project: Path) -> None:
     folder = project / ".code-agent-cli" / "hooks"
     folder.mkdir(parents=True)

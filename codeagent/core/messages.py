@@ -16,6 +16,8 @@ from codeagent.core.images import Image
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 INTERRUPTED = "(interrupted)"
+WRITTEN = "text_"
+"""How the ids of calls begin that a model wrote as text: the mark stays with them on disk and on the wire."""
 _NO_JSON = "invalid_json"
 _PICTURE = b'{"type":"image_url",'
 
@@ -27,6 +29,11 @@ class ToolCall:
     id: str
     name: str
     arguments: str = "{}"
+
+    @property
+    def written(self) -> bool:
+        """Whether it was read from the text of a reply: nothing of the kind runs without a yes."""
+        return self.id.startswith(WRITTEN)
 
 
 @dataclass(frozen=True, slots=True)

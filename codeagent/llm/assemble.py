@@ -5,16 +5,18 @@ Tolerant in what it reads, strict in one thing: a stream that ended before it wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+from uuid import uuid4
 
 from codeagent.core.entries import Usage
 from codeagent.core.errors import ContextOverflow, IncompleteReply, ModelError, Overloaded
 from codeagent.core.events import ReasoningDelta, TextDelta
-from codeagent.core.messages import AssistantMessage, Reasoning
+from codeagent.core.messages import WRITTEN, AssistantMessage, Reasoning, ToolCall
 from codeagent.core.ports import Endpoint, Reply, StreamItem
 from codeagent.llm.calls import CallAssembler
 from codeagent.llm.errors import read_error, refused
+from codeagent.llm.parting import Part, Parted, Parting
 from codeagent.llm.pieces import Text
 
 REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text")
@@ -29,8 +31,13 @@ _FAILED = {"error", "network_error", "abort", "aborted", "cancelled"}
 class Assembler:
     """One reply in the making."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(
+        self, endpoint: Endpoint, tools: Collection[str] = (), *, thinking: bool = False, bare: bool = False
+    ) -> None:
+        """`tools`: the names that a call written as text may have; for the others see `Parting`."""
         self._endpoint = endpoint
+        self._parting = Parting(tools, thinking=thinking, bare=bare)
+        self._parted: Parted | None = None
         self._text = Text()
         self._reasoning = Text()
         self._reasoning_key = ""
@@ -78,9 +85,10 @@ class Assembler:
                 self._reasoning_key = key
             self._thought = self._thought or bool(thought)
             if shown := self._reasoning.add(thought):
+                self._parting.apart()
                 items.append(ReasoningDelta(shown))
-        if text and (shown := self._text.add(text)):
-            items.append(TextDelta(shown))
+        if text:
+            items += _told(self._parting.add(self._text.add(text)))
         growing = (self._calls.add(fragment) for fragment in _list(delta.get("tool_calls")))
         return [*items, *(item for item in growing if item is not None)]
 
@@ -89,24 +97,46 @@ class Assembler:
             if isinstance(source, Mapping) and isinstance(usage := source.get("usage"), Mapping):
                 self._usage = read_usage(usage) or self._usage
 
+    @property
+    def opened(self) -> bool:
+        """Whether the reply began inside a thought: what was told of it as text was none."""
+        return bool(self._parted and self._parted.lost)
+
+    def rest(self) -> list[StreamItem]:
+        """What was held back of the text, to be told before the reply."""
+        items = _told(self._parting.add(self._text.rest()))
+        whole = self.finish.lower() not in _CUT and not any(self._calls.finish())
+        self._parted = self._parting.finish(whole=whole)
+        return [*items, *_told(self._parted.parts)]
+
     def reply(self, *, done: bool) -> Reply:
         """The whole reply; `done` tells that the stream said it was complete ([DONE]).
 
         Raises:
             ModelError: it ended before the reply was whole (`IncompleteReply`), or the endpoint gave up in the middle.
         """
+        if self._parted is None:
+            self.rest()
+        assert self._parted is not None
         finished = list(self._calls.finish())
+        written = tuple(ToolCall(_new_id(), call.name, call.arguments) for call in self._parted.calls)
         # Some hosts never give a reason and end with [DONE] alone: then what came must be whole by itself.
         silent = done and all(whole for _, whole in finished) and bool(finished or self._text.whole().strip())
         self._check(ended=bool(self.finish) or silent)
         cut = self.finish.lower() in _CUT
         message = AssistantMessage(
-            self._text.whole(),
-            tuple(call for call, _ in finished),
-            Reasoning(self._reasoning.whole(), self._reasoning_key) if self._reasoning_key else None,
+            self._parted.text,
+            tuple(call for call, _ in finished) or written,
+            self._reasoned(self._parting.thought or self._parted.lost),
         )
         broken = frozenset(call.id for call, whole in finished if cut and not whole)
         return Reply(message, self._usage, self.finish or "stop", cut, broken)
+
+    def _reasoned(self, tagged: str) -> Reasoning | None:
+        """Reasoning under the key it came in, or from the content, where nothing else tells a key."""
+        if self._reasoning_key and (self._thought or not tagged.strip()):
+            return Reasoning(self._reasoning.whole(), self._reasoning_key)
+        return Reasoning(tagged.strip(), REASONING_KEYS[0]) if tagged.strip() else None
 
     def _check(self, *, ended: bool) -> None:
         finish = self.finish.lower()
@@ -123,6 +153,14 @@ class Assembler:
             raise IncompleteReply("{url} broke off its answer ({finish}).", **args)
         if not ended:
             raise IncompleteReply("The answer of {url} ended before it was whole.", **args)
+
+
+def _new_id() -> str:
+    return f"{WRITTEN}{uuid4().hex[:24]}"
+
+
+def _told(parts: list[Part]) -> list[StreamItem]:
+    return [TextDelta(text) if kind == "text" else ReasoningDelta(text) for kind, text in parts]
 
 
 def _list(value: object) -> list[Any]:

@@ -36,5 +36,11 @@ class Text:
         self._parts.append(piece)
         return piece
 
+    def rest(self) -> str:
+        """What still waits, now that nothing more comes."""
+        held, self._held = scrub(self._held), ""
+        self._parts.append(held)
+        return held
+
     def whole(self) -> str:
         return "".join(self._parts) + scrub(self._held)

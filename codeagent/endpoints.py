@@ -14,11 +14,12 @@ from codeagent.core.paths import Home
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Embedder, Endpoint, ProviderKind
 from codeagent.core.tokens import ContextBudget
+from codeagent.lessons import LessonBook
 from codeagent.llm import presets, probe, providers
 from codeagent.llm.catalog import look_up
 from codeagent.llm.embeddings import EndpointEmbedder, LocalEmbedder, has_local_model
+from codeagent.llm.learning import profile_of
 from codeagent.llm.presets import Preset
-from codeagent.llm.profiles import profile_for
 from codeagent.llm.retry import RetryingProvider
 from codeagent.settings import ProviderSettings, Settings
 from codeagent.windows import UNKNOWN_WINDOW, ask_window
@@ -70,10 +71,9 @@ class Endpoints:
         model, notices = await self._model(endpoint)
         embedder, more = await self._embedder(endpoint)
         small = self._small if self.settings.small_model else None
-        profile = profile_for(endpoint.base_url, endpoint.model)
+        profile = profile_of(endpoint)
         format = self.settings.tools.edit_format
         patches = profile.patches if format == "auto" else format == "patch"
-        place = f"{endpoint.base_url} {endpoint.model}".strip()
         return Connection(
             model,
             profile.shape,
@@ -81,7 +81,7 @@ class Endpoints:
             embedder if self.settings.memory.retriever == "hybrid" else None,
             embedder if self.settings.index.vectors else None,
             small,
-            place,
+            endpoint.place,
             patches,
             self.connect,
         )
@@ -107,7 +107,7 @@ class Endpoints:
             cost=info.cost,
             max_tokens=self.settings.max_output_tokens,
             effort=self.settings.effort,
-            sees=not self._spoken or profile_for(endpoint.base_url, endpoint.model).vision,
+            sees=not self._spoken or profile_of(endpoint).vision,
         )
         return model, notices
 
@@ -245,6 +245,7 @@ class Endpoints:
             first_token_timeout=network.first_token,
             idle_timeout=network.idle,
             max_retries=self.settings.max_retries,
+            lessons=LessonBook(self.home.cache / "profiles.json"),
         )
 
     # ---- embeddings ------------------------------------------------------------------------------------------------

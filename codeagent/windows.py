@@ -16,7 +16,7 @@ UNKNOWN_WINDOW = 128_000
 async def ask_window(endpoint: Endpoint, cache: Path) -> tuple[int, tuple[Notice, ...]]:
     """Tokens, as the endpoint tells them; asked once, and kept in `cache`. A notice where they are only assumed."""
     asked = _asked(cache)
-    place = f"{endpoint.base_url} {endpoint.model}"
+    place = endpoint.place
     if place not in asked:
         asked[place] = await probe.context_window(endpoint) or 0
         write_private(cache, json.dumps(asked, indent=1).encode())

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from itertools import count
 from typing import cast
 
@@ -31,7 +32,7 @@ from codeagent.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from codeagent.core.messages import INTERRUPTED, AssistantMessage, UserMessage, scrub
+from codeagent.core.messages import INTERRUPTED, AssistantMessage, UserMessage, scrub, spoken
 from codeagent.core.ports import Reply, Request, StreamItem
 from codeagent.history.history import History
 from codeagent.memory.meter import TokenMeter
@@ -167,7 +168,7 @@ class Agent:
         for last in (False, True):
             async for event in self.compacting(self.guard.maybe_compact_history()):
                 yield event
-            async for event in self._ask_fitting(step):
+            async for event in self._ask_fitting(step, last=last):
                 yield event
                 if isinstance(event, Replied):
                     return
@@ -176,10 +177,10 @@ class Agent:
                 raise nothing
             yield Retrying(nothing, 1, 1, 0.0)
 
-    async def _ask_fitting(self, step: int) -> AsyncGenerator[Event, None]:
+    async def _ask_fitting(self, step: int, *, last: bool) -> AsyncGenerator[Event, None]:
         """One request; one that turns out too long is compacted once and tried once more."""
         try:
-            async for event in self._ask_once(step):
+            async for event in self._ask_once(step, last=last):
                 yield event
         except ContextOverflow:
             before = self.history.tokens
@@ -187,11 +188,12 @@ class Agent:
                 yield event
             if self.history.tokens >= before:
                 raise
-            async for event in self._ask_once(step):
+            async for event in self._ask_once(step, last=last):
                 yield event
 
-    async def _ask_once(self, step: int) -> AsyncGenerator[Event, None]:
-        """One request as it is; without `Replied` at the end when the answer was empty."""
+    async def _ask_once(self, step: int, *, last: bool) -> AsyncGenerator[Event, None]:
+        """One request as it is; without `Replied` at the end when the answer was empty. The last time, thoughts
+        alone are an answer."""
         started, estimated = time.perf_counter(), self._meter.request(self.history)
         yield StepStarted(step, estimated)
         partial: list[str] = []
@@ -216,6 +218,8 @@ class Agent:
             raise
         if reply is None:
             raise IncompleteReply("The stream of {model} ended without an answer.", model=self.model.name)
+        if last and not reply.cut:
+            reply = replace(reply, message=spoken(reply.message))
         if replied := self._keep(reply, estimated, time.perf_counter() - started):
             yield replied
 

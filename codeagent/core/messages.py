@@ -90,6 +90,13 @@ class WireShape:
 PLAIN = WireShape()
 
 
+def spoken(message: AssistantMessage) -> AssistantMessage:
+    """`message` with its reasoning as its text, where it has nothing else."""
+    if message.calls or message.text.strip() or message.reasoning is None:
+        return message
+    return AssistantMessage(message.reasoning.text)
+
+
 def scrub(text: str) -> str:
     """Replace lone surrogates, which no endpoint and no UTF-8 file accepts."""
     return _SURROGATES.sub("\ufffd", text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -252,6 +252,16 @@ class Planning(Protocol):
 # ---- plug-ins ------------------------------------------------------------------------------------------------------
 
 
+class Lessons(Protocol):
+    """What endpoints have taught about their models, by place; quick, and never raises."""
+
+    def of(self, place: str) -> Mapping[str, Any]: ...
+
+    def learn(self, place: str, lessons: Mapping[str, Any]) -> None:
+        """Keep `lessons` in the place of what was known."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a model is and how to speak to it."""
@@ -266,6 +276,12 @@ class Endpoint:
     extra: tuple[tuple[str, Any], ...] = ()
     key_source: str = ""
     """Where the key came from, for the person: a variable, a file ("" when that is not known)."""
+    lessons: Lessons | None = field(default=None, compare=False)
+
+    @property
+    def place(self) -> str:
+        """Where and what: the name under which something is learnt of the model."""
+        return f"{self.base_url} {self.model}".strip()
 
 
 @dataclass(frozen=True, slots=True)

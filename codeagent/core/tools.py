@@ -70,6 +70,8 @@ class Action:
     preview: Preview | None = None
     also: tuple[str, ...] = ()
     """Further subjects, each judged like the first."""
+    written: bool = False
+    """The call was read from the text of a reply, which may only have quoted it: no mode and no rule allows it."""
 
     @property
     def parts(self) -> tuple[Action, ...]:

@@ -19,7 +19,7 @@ _TAGS = {
     "[THINK]": "[/THINK]",
 }
 _CLOSERS = tuple(_TAGS.values())
-_QUOTES = "`\"'"
+_QUOTES = ("`", '"', "'")
 _LOST = re.compile(r"</(?:think|thinking|seed:think)>[ \t]*(?:\n|\Z)")
 
 
@@ -93,6 +93,9 @@ class Parting:
             at = self._tail.find(closer)
             while at >= 0 and self._quoted(at, len(closer)):
                 at = self._tail.find(closer, at + 1)
+            if at >= 0 and self._opens_quote(at) and at + len(closer) == len(self._tail):
+                told, self._tail = self._tail[:at], self._tail[at:]
+                return self._as_thought(told)
             if at >= 0:
                 told, self._tail = self._tail[:at], self._tail[at + len(closer) :]
                 self._state, self._assumed = "start", False
@@ -103,8 +106,13 @@ class Parting:
 
     def _quoted(self, at: int, size: int) -> bool:
         """Whether the tag there is only spoken of."""
-        before = self._tail[at - 1 : at] or "".join(self._thought)[-1:]
-        return bool(before) and before in _QUOTES and self._tail[at + size : at + size + 1] == before
+        return self._opens_quote(at) and self._tail[at + size : at + size + 1] == self._before(at)
+
+    def _opens_quote(self, at: int) -> bool:
+        return self._before(at) in _QUOTES
+
+    def _before(self, at: int) -> str:
+        return self._tail[at - 1 : at] if at else self._thought[-1][-1:] if self._thought else ""
 
     def _as_thought(self, told: str) -> list[Part]:
         if not told:

@@ -7,7 +7,7 @@ one of our optional fields drops it (`without`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -15,10 +15,37 @@ from typing import Any, Literal
 from codeagent.core.messages import PLAIN, WireShape, blind, encode_json
 from codeagent.core.ports import Endpoint, Request
 from codeagent.llm.presets import parts
+from codeagent.llm.shaping import Ids, Thoughts, alternating, plain_tools, system_as_user, with_ids, with_thoughts
 
 LimitField = Literal["max_tokens", "max_completion_tokens"]
 Efforts = Mapping[str, Mapping[str, Any]]
 
+
+def _says(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_WANTS_THOUGHTS = _says(
+    r"(missing|requires?|provide|pass)\W.{0,40}reasoning_content", r"reasoning_content\W.{0,60}(must|missing|required)"
+)
+_NO_THOUGHTS = _says(
+    r"(unknown|unexpected|extra|unsupported|unrecognized)[^.]{0,60}\breasoning(_content)?\b",
+    r"\breasoning(_content)?\b[^.]{0,60}(not (permitted|allowed|supported)|unknown|unsupported|extra)",
+)
+_NINE = _says(r"tool.?call.{0,80}(length of 9|9 (char|alphanum))")
+_SHORT = _says(r"(tool_calls?|tool_use|call_?id).{0,80}(maximum length|too long|should match pattern|at most \d+)")
+_NO_SYSTEM = _says(
+    r"system (role|messages?|prompts?)[^.]{0,20} not (be )?supported", r"(unknown|invalid) role:? .?system"
+)
+_ALTERNATE = _says(
+    r"must alternate", r"unexpected role", r"not the same role", r"consecutive (user|messages)",
+    r"after (a )?tool message", r"expected last role",
+)  # fmt: skip
+_NO_SCHEMA = _says(
+    r"anyOf|oneOf|allOf|\$ref|\$defs|additionalProperties",
+    r"(invalid|unsupported|unknown|not a valid)[^.]{0,60}(schema|function_declarations|tools?\.|parameters)",
+    r"(schema|parameters)[^.]{0,60}(invalid|unsupported|not (valid|supported))",
+)
 _NO_PICTURES = re.compile(
     r"image|vision|multi-?modal|mmproj|content[^.]{0,60}\b(must be|should be|expected|not)\b[^.]{0,20}\bstr",
     re.IGNORECASE,
@@ -62,6 +89,18 @@ class Profile:
     """Send pictures; else a note stands in the place of each."""
     patches: bool = False
     """The model writes patches better than it replaces passages."""
+    alternate: bool = False
+    """User and assistant must take turns."""
+    system: bool = True
+    """There is a system role; else what it would say is the user's."""
+    ids: Ids = "any"
+    thoughts: Thoughts = "kept"
+    plain_schemas: bool = False
+    """Tool schemas without references, alternatives and formats."""
+    opened: bool = False
+    """Replies begin inside a thought, whose opening tag stands in the prompt."""
+    bare_calls: bool = False
+    """JSON alone at the end of a reply is a call."""
 
     def without(self, complaint: str, *, pictures: bool = False) -> Profile | None:
         """The profile that leaves out what a refusal complains of; None when it names nothing of ours.
@@ -75,29 +114,42 @@ class Profile:
         if self.limit and self.limit in complaint:
             other: LimitField = "max_completion_tokens" if self.limit == "max_tokens" else "max_tokens"
             return replace(self, limit=other if other in complaint else None)
-        names = {name for fields in self.efforts.values() for name in fields}
+        names = {name for sent in self.efforts.values() for name in sent}
         if any(re.search(rf"\b{name}\b", complaint) for name in names):
             return replace(self, efforts={})
-        return None
+        return next((leaner for says, leaner in self._mended() if says.search(complaint) and leaner != self), None)
+
+    def _mended(self) -> Iterable[tuple[re.Pattern[str], Profile]]:
+        """What complaints about the form of messages and tools come to."""
+        return (
+            (_WANTS_THOUGHTS, replace(self, thoughts="always")),
+            (_NO_THOUGHTS, replace(self, thoughts="never")),
+            (_NINE, replace(self, ids="nine")),
+            (_SHORT, replace(self, ids="short")),
+            (_NO_SYSTEM, replace(self, system=False, alternate=True)),
+            (_ALTERNATE, replace(self, alternate=True)),
+            (_NO_SCHEMA, replace(self, plain_schemas=True)),
+        )
 
 
 _TABLE: tuple[tuple[str, str, Profile], ...] = (
-    ("api.openai.com", "o[1-9]*", Profile(limit="max_completion_tokens", efforts=_EFFORT)),
-    ("api.openai.com", "gpt-[5-9]*", Profile(limit="max_completion_tokens", efforts=_EFFORT)),
-    ("api.openai.com", "*", Profile(limit="max_completion_tokens")),
+    ("api.openai.com", "o[1-9]*", Profile(limit="max_completion_tokens", efforts=_EFFORT, ids="short")),
+    ("api.openai.com", "gpt-[5-9]*", Profile(limit="max_completion_tokens", efforts=_EFFORT, ids="short")),
+    ("api.openai.com", "*", Profile(limit="max_completion_tokens", ids="short")),
     ("api.deepseek.com", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
-    ("*.moonshot.*", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
+    ("*.moonshot.*", "*", Profile(shape=_ECHO, efforts=_SWITCH, plain_schemas=True)),
     ("api.kimi.com", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
     ("open.bigmodel.cn", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
     ("api.z.ai", "*", Profile(shape=_ECHO, efforts=_SWITCH)),
     ("dashscope*.aliyuncs.com", "*", Profile(efforts=_QWEN)),
     ("api.siliconflow.*", "*", Profile(efforts=_QWEN)),
     ("openrouter.ai", "*", Profile(shape=_ECHO, efforts=_ROUTED)),
-    ("generativelanguage.googleapis.com", "*", Profile(efforts=_EFFORT)),
+    ("generativelanguage.googleapis.com", "*", Profile(efforts=_EFFORT, plain_schemas=True)),
+    ("api.anthropic.com", "*", Profile(ids="short")),
     ("api.groq.com", "openai/gpt-oss*", Profile(limit="max_completion_tokens", efforts=_EFFORT)),
     ("api.groq.com", "*", Profile(limit="max_completion_tokens")),
     ("api.x.ai", "*mini*", Profile(efforts=_EFFORT)),
-    ("api.mistral.ai", "*", Profile(usage=False)),
+    ("api.mistral.ai", "*", Profile(usage=False, ids="nine", alternate=True)),
     ("*", "*gpt-oss*", Profile(efforts=_EFFORT)),
     ("*", "*deepseek*", Profile(shape=_ECHO)),
     ("*", "*kimi*", Profile(shape=_ECHO)),
@@ -115,13 +167,29 @@ def profile_for(base_url: str, model: str) -> Profile:
 
 def body(request: Request, endpoint: Endpoint, profile: Profile) -> bytes:
     """The bytes of a streaming request; messages and tools go in as they are."""
-    fields: dict[str, Any] = {"model": request.model, "stream": True}
+    sent: dict[str, Any] = {"model": request.model, "stream": True}
     if profile.usage:
-        fields["stream_options"] = {"include_usage": True}
+        sent["stream_options"] = {"include_usage": True}
     if request.max_tokens and profile.limit:
-        fields[profile.limit] = request.max_tokens
-    fields.update(profile.efforts.get(request.effort or "", {}))
-    fields.update(endpoint.extra)
-    tools = b"" if request.tools in (b"", b"[]") else b',"tools":' + request.tools
-    messages = request.messages if profile.vision else map(blind, request.messages)
-    return b'%b%b,"messages":[%b]}' % (encode_json(fields)[:-1], tools, b",".join(messages))
+        sent[profile.limit] = request.max_tokens
+    sent.update(profile.efforts.get(request.effort or "", {}))
+    sent.update(endpoint.extra)
+    tools = plain_tools(request.tools) if profile.plain_schemas and request.tools else request.tools
+    tools = b"" if tools in (b"", b"[]") else b',"tools":' + tools
+    return b'%b%b,"messages":[%b]}' % (encode_json(sent)[:-1], tools, b",".join(_shaped(request.messages, profile)))
+
+
+def _shaped(messages: Iterable[bytes], profile: Profile) -> Iterable[bytes]:
+    """`messages` as the profile wants them; nobody walks them where it wants nothing."""
+    steps: list[Callable[[bytes], bytes]] = []
+    if not profile.vision:
+        steps.append(blind)
+    if not profile.system:
+        steps.append(system_as_user)
+    if profile.ids != "any":
+        steps.append(lambda message: with_ids(message, profile.ids))
+    if profile.thoughts != "kept":
+        steps.append(lambda message: with_thoughts(message, profile.thoughts))
+    for step in steps:
+        messages = map(step, messages)
+    return alternating(messages) if profile.alternate else messages

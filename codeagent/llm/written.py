@@ -189,8 +189,8 @@ def _kimi(text: str, at: int) -> tuple[list[tuple[str, Any]], int]:
     at = _match(r"<\|tool_calls_section_begin\|>\s*", text, at).end()
     calls = []
     while text.startswith("<|tool_call_begin|>", at):
-        head = _match(r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*",
-                      text, at)  # fmt: skip
+        name = r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*"
+        head = _match(name + r"<\|tool_call_argument_begin\|>\s*", text, at)
         value, end = _DECODER.raw_decode(text, head.end())
         at = _match(r"\s*<\|tool_call_end\|>\s*", text, end).end()
         calls.append((head[1], value))

@@ -1,9 +1,9 @@
 """Permissions: what may happen unasked, what is asked, what is refused, and why.
 
-Judged in this order: deny rules; consent that a tool asks for itself (memory); yolo; reads within reach; ask rules;
-allow rules; plan mode (which lets the web be read, asked like everywhere); commands that only look; edits inside the
-roots in accept-edits; grants of this session; the person. Shift-Tab goes round default, accept-edits and plan; yolo is
-only ever chosen by name, and left for default.
+Judged in this order: deny rules; calls that were written as text, which are always asked; consent that a tool asks
+for itself (memory); yolo; reads within reach; ask rules; allow rules; plan mode (which lets the web be read, asked
+like everywhere); commands that only look; edits inside the roots in accept-edits; grants of this session; the person.
+Shift-Tab goes round default, accept-edits and plan; yolo is only ever chosen by name, and left for default.
 """
 
 from __future__ import annotations
@@ -122,18 +122,26 @@ class Permissions:
     def _judge_part(self, action: Action) -> Verdict | None:
         if rule := forbids(self._deny, action, self._roots):
             return Verdict(False, f"Denied by the rule {rule}. Do not try to get around it.")
+        if action.written:
+            return self._planned(action)
         if action.kind == "memory" or self.mode == "yolo":
             return _YES
         must_ask = forbids(self._ask_first, action, self._roots) is not None
         if not must_ask and (self._free(action) or (self._ruled(action) and not _names_tattoo(action))):
             return _YES
-        if self.mode == "plan" and action.kind not in ("read", "web"):
-            return Verdict(
-                False,
-                "Plan mode: nothing may be changed or run now. Go on reading, then present your plan with exit_plan.",
-            )
+        if refused := self._planned(action):
+            return refused
         granted = any(grant.covers(action) for grant in self._grants) and not self._guarded(action)
         return _YES if granted or (self._accepted(action) and not must_ask) else None
+
+    def _planned(self, action: Action) -> Verdict | None:
+        """What plan mode refuses."""
+        if self.mode != "plan" or action.kind in ("read", "web"):
+            return None
+        return Verdict(
+            False,
+            "Plan mode: nothing may be changed or run now. Go on reading, then present your plan with exit_plan.",
+        )
 
     def _free(self, action: Action) -> bool:
         """Whether it only looks, and only where one may look."""
@@ -165,7 +173,7 @@ class Permissions:
         if grant is not None:
             choices.append(Choice("session", self._label(grant)))
         choices.append(Choice("no", "No, and tell the model what to do instead", feedback=True))
-        answer = await self._ui.ask(Question(f"{action.title}?", tuple(choices), action.preview, self._detail(action)))
+        answer = await self._ui.ask(Question(f"{action.title}?", tuple(choices), action.preview, self._told(action)))
         if answer.key == "session" and grant is not None:
             self._grants.append(grant)
         if answer.key in ("yes", "session"):
@@ -174,6 +182,8 @@ class Permissions:
         return Verdict(False, f"The user said no{word}. It was not done.")
 
     def _grant(self, action: Action) -> _Grant | None:
+        if action.written:
+            return None
         if action.kind == "run":
             return _Grant(action.tool, "run", action.subject, _cwd(action))
         if action.kind == "web":
@@ -201,13 +211,17 @@ class Permissions:
         top = self._roots[0]
         return f"{folder.relative_to(top.parent)}/" if folder.is_relative_to(top) else f"{folder}/"
 
+    def _told(self, action: Action) -> str:
+        written = "The model wrote this call as text." if action.written else ""
+        return ". ".join(part for part in (self._detail(action), written) if part)
+
     def _detail(self, action: Action) -> str:
         if action.kind == "run":
             folder = _cwd(action)
             told = "" if folder == self._roots[0] else f"in {folder}"
             warning = "It names tattoo.md: your hard constraints are yours to change." if _names_tattoo(action) else ""
             return f"{told}. {warning}" if told and warning else told or warning
-        if action.kind == "web":
+        if action.kind in ("web", "memory"):
             return ""
         if any(self._guarded(part) for part in action.parts):
             return "What stands there may run on its own later."

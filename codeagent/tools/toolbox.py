@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
-
-from pydantic import ValidationError
 
 from codeagent.core.display import visible
 from codeagent.core.errors import CodeAgentError
@@ -17,6 +13,7 @@ from codeagent.core.plugins import discover
 from codeagent.core.ports import Permission
 from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.tools import bounds, builtin
+from codeagent.tools.arguments import validated
 from codeagent.tools.base import ToolFault, schema
 from codeagent.tools.checks import Checks
 from codeagent.tools.touched import touched
@@ -73,7 +70,7 @@ class Toolbox:
         """One harmless line for the person; the bare name while the arguments do not fit."""
         tool = self._tools.get(call.name)
         try:
-            title = tool.title(_validated(tool, call)) if tool else call.name
+            title = tool.title(validated(tool, call)) if tool else call.name
         except ToolFault:
             title = call.name
         return " ".join(visible(title).split())
@@ -99,11 +96,11 @@ class Toolbox:
         tool = self._tools.get(call.name)
         if tool is None:
             raise ToolFault(self._unknown(call.name), "no such tool")
-        params = _validated(tool, call)
+        params = validated(tool, call)
         about: tuple[str, ...] = ()
         action = None
         if tool.action is not None:
-            action = await tool.action(params, ctx)
+            action = replace(await tool.action(params, ctx), written=call.written)
             verdict = await self._permission.check(action)
             if not verdict.allowed:
                 about = touched(action) if action.kind == "edit" else ()
@@ -124,36 +121,3 @@ class Toolbox:
         return f"There is no tool {name!r}. " + (
             f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(self._tools)}."
         )
-
-
-def _validated(tool: Tool, call: ToolCall) -> Any:
-    """The arguments of `call` as `tool` wants them; null counts as left out."""
-    given = {
-        name: scrub(value) if isinstance(value, str) else value
-        for name, value in _arguments(call).items()
-        if value is not None
-    }
-    try:
-        return tool.params.model_validate(given)
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_context=False)[:5]
-        )
-        got = ", ".join(given) or "nothing"
-        raise ToolFault(f"The arguments of {tool.name} do not fit: {faults}. Given: {got}.", "bad arguments") from None
-
-
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    """The JSON object in `call.arguments`; empty means none, an object wrapped in a JSON string is unwrapped."""
-    try:
-        value = json.loads(call.arguments, strict=False) if call.arguments.strip() else {}
-        if isinstance(value, str):
-            value = json.loads(value, strict=False)
-    except (ValueError, RecursionError) as error:
-        raise ToolFault(f"The arguments of {call.name} are not valid JSON: {error}.", "bad arguments") from None
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise ToolFault(f"The arguments of {call.name} must be one JSON object.", "bad arguments")
-    return value

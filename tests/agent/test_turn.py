@@ -129,7 +129,7 @@ async def test_writes_of_one_reply_run_in_order(world: World) -> None:
 async def test_calls_that_cannot_be_made_are_answered_and_the_turn_goes_on(world: World) -> None:
     broken = ToolCall("c1", "read_file", '{"path": ')
     unknown = ToolCall("c2", "read_fil", "{}")
-    wrong = ToolCall("c3", "read_file", '{"path": 7}')
+    wrong = ToolCall("c3", "read_file", '{"path": {}}')
     reply = say("")
     session = world.begin([type(reply)(calls=(broken, unknown, wrong)), say("I see.")])
     seen = await happens(session.run_turn("go"))
@@ -211,6 +211,24 @@ async def test_an_empty_answer_is_asked_for_once_more(world: World, nothing: obj
     assert world.requests[1].messages == world.requests[0].messages
     assert session.history.spent.replies == 2
     check_valid(session)
+
+
+async def test_thoughts_alone_are_the_answer_the_second_time(world: World) -> None:
+    session = world.begin([say("", reasoning="It is 4."), say("", reasoning="It is 4.")])
+    await happens(session.run_turn("2 + 2?"))
+    assert messages(session)[-1] == AssistantMessage("It is 4.")
+    check_valid(session)
+
+
+async def test_a_call_written_as_text_is_marked_and_needs_a_yes_even_in_yolo(world: World) -> None:
+    quoted = type(say(""))(calls=(ToolCall("text_1", "shell", '{"command": "echo hi"}'),))
+    session = world.begin([quoted, say("I see.")])
+    session.mode = "yolo"
+    world.person.interactive = False
+    seen = await happens(session.run_turn("go"))
+    assert [(event.call.written, event.result.denied) for event in seen if isinstance(event, ToolFinished)] == [
+        (True, True)
+    ]
 
 
 async def test_two_empty_answers_end_the_turn_with_a_sentence(world: World) -> None:

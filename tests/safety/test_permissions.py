@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -346,3 +347,18 @@ async def test_a_yes_for_several_files_holds_below_the_folder_they_share(top: Pa
         ["Yes", NO.label],
     ]
     assert person.asked[-1].detail == f"outside the project: {top.parent}/x"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["read inside", "looking command", "memory", "edit inside"])
+async def test_a_call_written_as_text_is_asked_whatever_mode_and_rules_say(top: Path, name: str, mode: Mode) -> None:
+    person = Person([Answer("yes"), Answer("yes")])
+    allow = parse_rules(("read_file", "shell", "edit_file", "save_memory"))
+    permissions = Permissions(mode, [top], person, readable=[top], allow=allow)
+    action = replace(ACTIONS[name](top), written=True)
+    planned = mode == "plan" and action.kind not in ("read", "web")
+    verdicts = [(await permissions.check(action)).allowed for _ in range(2)]
+    assert verdicts == [not planned] * 2
+    assert [(question.choices, question.detail) for question in person.asked] == (
+        [] if planned else [((Choice("yes", "Yes"), NO), "The model wrote this call as text.")] * 2
+    )

@@ -104,6 +104,11 @@ def test_the_tool_list_is_one_stable_json_array() -> None:
         ('"{\\"what\\": \\"echo\\"}"', "None"),
         ('{"what": "echo", "surplus": 1}', "None"),
         ('{"what": "echo", "text": "\\ud83d"}', "\ufffd"),
+        ("{'what': 'echo', 'text': 'it\\'s',}", "it's"),
+        ('```json\n{"what": "echo", "text": "fenced"}\n```', "fenced"),
+        ('{"what": "echo", "text": "one too many"}}', "one too many"),
+        ('{"what": "echo", "text": 5, "points": {"x": "1"}}', "5"),
+        ('{"what": "echo", "text": true, "points": "[{\'x\': 1}]", "inner": "{\\"x\\": 2}"}', "true"),
     ],
 )
 async def test_arguments_are_read_tolerantly(world: World, arguments: str, text: str) -> None:
@@ -119,10 +124,11 @@ async def test_arguments_are_read_tolerantly(world: World, arguments: str, text:
         ("[1]", "The arguments of probe must be one JSON object."),
         (
             '{"what": "echo"',
-            "The arguments of probe are not valid JSON: Expecting ',' delimiter: line 1 column 16 (char 15).",
+            'The arguments of probe are not valid JSON: it ends too early at the end, near \'{"what": "echo"\'. '
+            "The call was not run.",
         ),
         (
-            '{"what": "echo", "points": [{"x": "one"}], "text": 5}',
+            '{"what": "echo", "points": [{"x": "one"}], "text": {}}',
             "The arguments of probe do not fit: text: Input should be a valid string; "
             "points.0.x: Input should be a valid integer, unable to parse string as an integer. "
             "Given: what, points, text.",

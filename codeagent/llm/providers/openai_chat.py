@@ -8,6 +8,8 @@ tells a whole stream from a cut one.
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -20,8 +22,9 @@ from codeagent.core.messages import has_images
 from codeagent.core.ports import Endpoint, ProviderKind, Request, StreamItem
 from codeagent.llm.assemble import Assembler
 from codeagent.llm.errors import Refusal, check, read_error, refused, retry_after, unreachable
+from codeagent.llm.learning import lessons, profile_of
 from codeagent.llm.presets import is_loopback
-from codeagent.llm.profiles import Profile, body, profile_for
+from codeagent.llm.profiles import Profile, body
 from codeagent.llm.sse import DONE, EventReader, WholeReader
 
 if TYPE_CHECKING:
@@ -68,7 +71,8 @@ class OpenAIChat:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._profile = profile_for(endpoint.base_url, endpoint.model)
+        self._profile = profile_of(endpoint)
+        self._names: tuple[bytes, frozenset[str]] = (b"", frozenset())
         self._opening: asyncio.Task[AsyncOpenAI] | None = None
 
     async def warm(self) -> None:
@@ -76,7 +80,10 @@ class OpenAIChat:
             await self._connect()
 
     async def stream(self, request: Request) -> AsyncIterator[StreamItem]:
-        assembler = Assembler(self._endpoint)
+        profile = self._profile
+        assembler = Assembler(
+            self._endpoint, self._offered(request.tools), thinking=profile.opened, bare=profile.bare_calls
+        )
         done = False
         opened = await self._open(request)
         try:
@@ -93,7 +100,30 @@ class OpenAIChat:
                 raise
         finally:
             await opened.close()
-        yield assembler.reply(done=done)
+        for item in assembler.rest():
+            yield item
+        reply = assembler.reply(done=done)
+        if assembler.opened:
+            await self._learn(replace(self._profile, opened=True))
+        yield reply
+
+    @property
+    def profile(self) -> Profile:
+        """How the endpoint is asked now, with what it has taught."""
+        return self._profile
+
+    async def _learn(self, profile: Profile) -> None:
+        """Ask like that from now on, in later sessions too."""
+        self._profile = profile
+        if self._endpoint.lessons is not None:
+            found = lessons(self._endpoint, profile)
+            await asyncio.to_thread(self._endpoint.lessons.learn, self._endpoint.place, found)
+
+    def _offered(self, tools: bytes) -> frozenset[str]:
+        """The names of the tools of a request; they stay the same for most of a session."""
+        if tools != self._names[0]:
+            self._names = tools, frozenset(str(tool["function"]["name"]) for tool in json.loads(tools))
+        return self._names[1]
 
     async def fetch(self, path: str, content: Mapping[str, Any] | None = None) -> object:
         """The JSON at `path` (below the base URL, or a whole URL), posted to when there is something to post.
@@ -136,19 +166,14 @@ class OpenAIChat:
     async def _open(self, request: Request) -> AsyncStream[object]:
         """Send the request and, where a refusal names an optional field of ours, send it again without."""
         client = await self._connect()
-        stream_class = _package().AsyncStream[object]
+        profile = self._profile
         while True:
-            profile = self._profile
             try:
                 async with asyncio.timeout(self._endpoint.first_token_timeout):
-                    return await client.post(
-                        "/chat/completions",
-                        content=body(request, self._endpoint, profile),
-                        options={"headers": {"Content-Type": "application/json"}},
-                        cast_to=object,
-                        stream=True,
-                        stream_cls=stream_class,
-                    )
+                    opened = await self._post(client, body(request, self._endpoint, profile))
+                if profile != self._profile:
+                    await self._learn(profile)
+                return opened
             except TimeoutError as error:
                 raise self._silence(self._endpoint.first_token_timeout) from error
             except (_package().APIError, ValueError) as error:
@@ -156,7 +181,17 @@ class OpenAIChat:
                 leaner = None if isinstance(meaning, ContextOverflow) else _leaner(profile, error, request)
                 if leaner is None:
                     raise meaning from error
-                self._profile = leaner
+                profile = leaner
+
+    async def _post(self, client: AsyncOpenAI, content: bytes) -> AsyncStream[object]:
+        return await client.post(
+            "/chat/completions",
+            content=content,
+            options={"headers": {"Content-Type": "application/json"}},
+            cast_to=object,
+            stream=True,
+            stream_cls=_package().AsyncStream[object],
+        )
 
     async def _values(self, response: Any, assembler: Assembler) -> AsyncGenerator[Any]:
         """The JSON values of a response as they come, and `DONE`.
@@ -220,11 +255,14 @@ class OpenAIChat:
 
 
 def _leaner(profile: Profile, error: Any, request: Request) -> Profile | None:
-    """What is left of `profile` when a refusal names something optional in it."""
+    """What is left of `profile` when a refusal names something optional in it, or complains of a form it can mend."""
     status, complaint = getattr(error, "status_code", 0), str(getattr(error, "body", ""))
     # Of pictures some say that there is no such endpoint or media type, or just fail.
     pictures = status in (400, 404, 415, 422, 500, 501) and any(map(has_images, request.messages))
-    return profile.without(complaint, pictures=pictures) if pictures or status in (400, 422) else None
+    # A template that breaks is told as a failure of the server.
+    broken = status == 500 and re.search(r"jinja|template|roles? must", complaint) is not None
+    heard = pictures or broken or status in (400, 422)
+    return profile.without(complaint, pictures=pictures) if heard else None
 
 
 PROVIDER = ProviderKind("openai_chat", OpenAIChat)

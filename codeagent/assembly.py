@@ -123,8 +123,9 @@ class Assembly:
 
         def prompt(said: str) -> Prompt:
             made = make_prompt(
-                self._options, self._project, memory, bench.files, bench.todos, delegation.files, toolbox, said
-            )
+                self._options, self._project, memory, bench.files, bench.todos, delegation.files, toolbox, said,
+                bench.code.overview,
+            )  # fmt: skip
             self._notices += [*memory.notices(), *delegation.files.notices()]
             return made
 
@@ -182,8 +183,13 @@ class Assembly:
     def code(self) -> ProjectCode:
         """The index of the project's code; nothing is opened before it is asked."""
         return make_code(
-            self._home, self._parts.roots, self._options.environ, self._segmenter.words, self._parts.tokens
-        )  # fmt: skip
+            self._home,
+            self._parts.roots,
+            self._options.environ,
+            self._segmenter.words,
+            self._parts.tokens,
+            self._settings.index.map,
+        )
 
     def _look_back(self, history: History, connection: Connection, bench: Workbench) -> None:
         """Past and code are ranked by meaning too where there are embeddings; while a person sits there the index of

@@ -17,6 +17,7 @@ from codeagent.prompting.prompt import (
     build_prompt,
     changed_section,
     environment_section,
+    overview_section,
     system_section,
 )
 from codeagent.tools.files import FileLedger
@@ -37,8 +38,9 @@ def make_prompt(
     agents: AgentFiles,
     toolbox: Toolbox,
     said: str,
+    overview: str,
 ) -> Prompt:
-    """The prompt as of now, for a request that begins with `said`."""
+    """The prompt as of now, for a request that begins with `said`; `overview` is the symbol map, "" for none."""
     own, added = options.system_prompt, options.append_system_prompt
     sections = [
         memory.task.section(),
@@ -46,6 +48,7 @@ def make_prompt(
         Section("appended", added, order=APPENDED) if added else None,
         memory.project_section(),
         agents_section(agents.load().values()),
+        overview_section(overview),
         environment_section(environment_of(project)),
         memory.facts_section(said),
         changed_section(files.changed()),

@@ -46,9 +46,12 @@ def suited(toolbox: Toolbox, patches: bool) -> Toolbox:
 
 
 def make_code(
-    home: Home, roots: tuple[Path, ...], environ: Mapping[str, str], words: Words, tokens: Tokens
+    home: Home, roots: tuple[Path, ...], environ: Mapping[str, str], words: Words, tokens: Tokens, overview: int = 0
 ) -> ProjectCode:
-    """The index of the code below `roots`, the project's top first; `tokens` estimates a text."""
+    """The index of the code below `roots`, the project's top first; `tokens` estimates a text, and `overview` is how
+    many of them the symbol map in the prompt may take.
+    """
+    roots = tuple(root.resolve() for root in roots)
     here = _Surroundings(roots, environ)
 
     async def listing(root: Path) -> Sequence[str]:
@@ -58,7 +61,7 @@ def make_code(
         decoded = decode(data)
         return decoded[0] if decoded else None
 
-    return ProjectCode(home.code, roots, listing, text, words, tokens)
+    return ProjectCode(home.code, roots, listing, text, words, tokens, overview=overview)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter
 from codeagent.safety.permissions import Denial, Mode, Permissions
 
+_OVERVIEW = 16
+"""A part of the window that the symbol map in the prompt never exceeds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -134,6 +137,7 @@ class Session:
         await self.memory.prepare(said)
         fresh, recalled = self._refresh is not None, ""
         if self._refresh is not None:
+            await self.code.prepare(self.model.budget.window // _OVERVIEW)
             self.history.set_prompt(self._build_prompt(said), self._refresh)
             self._refresh = None
         else:

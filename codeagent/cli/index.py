@@ -15,6 +15,7 @@ from codeagent.cli.flags import Json
 from codeagent.cli.output import say, say_json, table, tell
 from codeagent.codebase.index import ProjectCode
 from codeagent.commands.builtin.index import built, status_table
+from codeagent.core.code import unheeded
 from codeagent.core.tokens import estimate_classes
 from codeagent.endpoints import Endpoints
 from codeagent.options import Options
@@ -30,7 +31,7 @@ app = typer.Typer(help="The index of the project's code.", no_args_is_help=True,
 @app.command()
 def build(ctx: typer.Context, json: Json = False) -> None:
     """Bring the index up to date; where there are embeddings, make vectors too."""
-    outcome = _with(ctx.obj, lambda code: code.build(_bar if sys.stderr.isatty() else _silent), vectors=True)
+    outcome = _with(ctx.obj, lambda code: code.build(_bar if sys.stderr.isatty() else unheeded), vectors=True)
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     if json:
@@ -97,12 +98,8 @@ def _with(options: Options, act: Callable[[ProjectCode], Awaitable[T]], *, vecto
     return asyncio.run(run())
 
 
-def _bar(done: int, total: int) -> None:
-    width = 24
+def _bar(done: int, total: int, what: str) -> None:
+    width = 20
     full = width * done // max(1, total)
-    sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (width - full)} {done:,} of {total:,}")
+    sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (width - full)} {done:,}/{total:,} {what}")
     sys.stderr.flush()
-
-
-def _silent(done: int, total: int) -> None:
-    """Nobody watches."""

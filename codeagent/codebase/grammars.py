@@ -97,12 +97,13 @@ _NAMES = ("name", "declarator", "type")
 class Parsers:
     """Parsers by language, each made on first use; not for several threads at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, grammars: Mapping[str, Grammar] = GRAMMARS) -> None:
+        self._grammars = grammars
         self._made: dict[tuple[str, str], tuple[Any, Any] | None] = {}
 
     def definitions(self, suffix: str, text: str) -> list[Definition] | None:
         """What `text` defines, in order; None where no grammar for it is installed."""
-        grammar = GRAMMARS.get(suffix)
+        grammar = self._grammars.get(suffix)
         made = self._parser(grammar) if grammar else None
         if grammar is None or made is None:
             return None

@@ -7,12 +7,15 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from codeagent.codebase import symbols, vectors
-from codeagent.codebase.build import Builder, Decode, Outcome, Progress, root_id
+from codeagent.codebase import symbols
+from codeagent.codebase.build import Builder, Decode, Outcome, Progress
+from codeagent.codebase.disk import LARGEST
+from codeagent.codebase.meaning import Meaning, Roots
+from codeagent.codebase.roots import root_id
 from codeagent.codebase.search import Question, Spot, find, passage
 from codeagent.codebase.store import CodeStore
-from codeagent.core.code import Advance, Built, CodeHit, CodeHits, CodeStatus
-from codeagent.core.errors import CodeAgentError
+from codeagent.core.code import Advance, Built, CodeHit, CodeHits, CodeStatus, unheeded
+from codeagent.core.errors import StoreError
 from codeagent.core.ports import Embedder
 from codeagent.text.terms import Words
 
@@ -20,10 +23,6 @@ Listing = Callable[[Path], Awaitable[Sequence[str]]]
 """The files below a root, relative to it, that no ignore file names."""
 _PATIENCE = 8.0
 """Seconds that a search waits for an index that is behind; then it answers with what is there."""
-_BATCH = 32
-"""Chunks that are embedded at once."""
-_QUICK = 64
-"""So few new chunks are embedded by the way; more of them wait for `build`."""
 
 
 class ProjectCode:
@@ -37,8 +36,8 @@ class ProjectCode:
         decode: Decode,
         words: Words,
         estimate: Callable[[str], int],
-        embedder: Embedder | None = None,
         *,
+        overview: int = 0,
         patience: float = _PATIENCE,
     ) -> None:
         """
@@ -47,7 +46,7 @@ class ProjectCode:
             roots: real paths, the project's top first.
             words: cuts text into lower-cased words.
             estimate: tokens of a text.
-            embedder: gives vectors; closed with the index.
+            overview: tokens of the symbol map that a prompt begins with.
             patience: seconds that a search waits for an index that is behind.
         """
         self._store = CodeStore(path)
@@ -56,74 +55,87 @@ class ProjectCode:
         self._decode = decode
         self._words = words
         self._estimate = estimate
-        self._embedder: Embedder | None = None
-        self.find_by_meaning(embedder)
         self._patience = patience
         self._builder = Builder(self._store, decode)
         self._working: asyncio.Task[Outcome] | None = None
-        self._advance: Advance | None = None
+        self._left = 0
+        self._advance: Advance = unheeded
         self._ended = threading.Event()
+        self._meaning = Meaning(self._store, self._lines, self._ended.is_set)
+        self._wanted = overview
+        self.overview = ""
 
     # ---- core.code.CodeIndex ---------------------------------------------------------------------------------------
 
     async def search(self, query: str, *, path: str = "", limit: int = 10, offset: int = 0) -> CodeHits:
-        left = await self._catch_up(self._patience)
+        left = await self._catch_up()
         question = await asyncio.to_thread(Question.of, query, self._words)
-        asked = await self._embedded(query)
+        asked = await self._meaning.asked(query, await asyncio.to_thread(self._ids), self._patience)
         hits, total = await asyncio.to_thread(self._find, question, path, asked, limit, offset)
         return CodeHits(hits, total, left)
 
-    async def build(self, advance: Advance = lambda done, total: None) -> Built:
+    async def build(self, advance: Advance = unheeded) -> Built:
         self._advance = advance
         try:
             outcome = await asyncio.shield(self._work())
-            await self._embed(advance)
+            await self._meaning.build(await asyncio.to_thread(self._ids), advance)
         finally:
-            self._advance = None
+            self._advance = unheeded
         return Built(outcome.added, outcome.removed, outcome.left, outcome.by_other)
 
     async def status(self) -> CodeStatus:
-        listed = [(root, await self._listing(root)) for root in self._roots]
+        listed = [(root, await self._listing(root)) for root in self._there()]
         return await asyncio.to_thread(self._status, listed)
 
     async def map(self, tokens: int) -> str:
-        await self._catch_up(self._patience)
+        await self._catch_up()
         return await asyncio.to_thread(self._map, tokens)
 
+    # ---- for a session ---------------------------------------------------------------------------------------------
+
     def find_by_meaning(self, embedder: Embedder | None) -> None:
-        """Use these vectors from now on."""
-        if vectors.available():
-            self._embedder = embedder
+        """Use these vectors from now on; the embedder is closed with the index."""
+        self._meaning.use(embedder)
+
+    async def prepare(self, most: int) -> None:
+        """Where a prompt begins with the symbol map, make `overview` of what the index holds already, in at most so
+        many tokens; what it lacks is taken in behind, for the next one."""
+        if tokens := min(self._wanted, most):
+            try:
+                self.overview = await asyncio.to_thread(self._map, tokens)
+            except StoreError:
+                return  # a session does without
+            self._work()
 
     async def aclose(self) -> None:
         """End what is going on behind: the next process goes on with it."""
         self._ended.set()
         if self._working is not None:
             await asyncio.wait({self._working})
-        if self._embedder is not None:
-            await self._embedder.aclose()
+        await self._meaning.aclose()
 
     # ---- building --------------------------------------------------------------------------------------------------
 
-    async def _catch_up(self, seconds: float) -> int:
+    async def _catch_up(self) -> int:
         """Wait a while until the index is like the files; how many files it is behind."""
         working = self._work()
-        await asyncio.wait({working}, timeout=seconds)
+        await asyncio.wait({working}, timeout=self._patience)
         if not working.done():
             return max(1, self._left)
         outcome = working.result()
-        await self._embed(None)
+        await self._meaning.follow(await asyncio.to_thread(self._ids))
         return outcome.left
 
     def _work(self) -> asyncio.Task[Outcome]:
         if self._working is None or self._working.done():
             self._working = asyncio.create_task(self._update())
+            self._working.add_done_callback(_looked_at)
         return self._working
 
     async def _update(self) -> Outcome:
         self._left = 0
         done = Outcome(0, 0, 0)
-        for root in self._roots:
+        for root in self._there():
             paths = await self._listing(root)
             one = await asyncio.to_thread(self._builder.update, root, paths, self._ended.is_set, self._progress)
             done = Outcome(
@@ -131,111 +143,56 @@ class ProjectCode:
             )
         return done
 
-    _left = 0
-
     def _progress(self, progress: Progress) -> None:
         self._left = progress.total - progress.done
-        if (advance := self._advance) is not None:
-            advance(progress.done, progress.total)
-
-    # ---- meaning ---------------------------------------------------------------------------------------------------
-
-    async def _embedded(self, query: str) -> Sequence[float] | None:
-        """The vector of a query where there are chunks to compare it with."""
-        if self._embedder is None or not await asyncio.to_thread(self._vectors):
-            return None
-        try:
-            async with asyncio.timeout(self._patience):
-                return (await self._embedder.embed([query[: vectors.LONGEST]], "query"))[0]
-        except (TimeoutError, CodeAgentError):
-            return None
-
-    async def _embed(self, advance: Advance | None) -> None:
-        """Give the chunks that have none their vectors: all of them for `advance`, else only when they are few."""
-        if self._embedder is None or (advance is None and not await asyncio.to_thread(self._vectors)):
-            return
-        missing = await asyncio.to_thread(self._missing, 1_000_000 if advance else _QUICK + 1)
-        if advance is None and len(missing) > _QUICK:
-            return
-        for at in range(0, len(missing), _BATCH):
-            if self._ended.is_set():
-                return
-            batch = missing[at : at + _BATCH]
-            try:
-                made = await self._embedder.embed([text for _, text in batch], "passage")
-            except CodeAgentError:
-                return  # found by words alone, as far as it came
-            await asyncio.to_thread(self._put, [digest for digest, _ in batch], made)
-            if advance is not None:
-                advance(min(at + _BATCH, len(missing)), len(missing))
-
-    def _missing(self, most: int) -> list[tuple[bytes, str]]:
-        if self._embedder is None:
-            return []
-        with self._store.open() as db:
-            ids = {root_id(db, root): root for root in self._roots}
-            rows = vectors.missing(db, self._embedder.name, list(ids), most)
-        texts: dict[tuple[int, str], list[str]] = {}
-        found = []
-        for digest, root, path, first, last in sorted(rows, key=lambda row: row[1:4]):
-            if (root, path) not in texts:
-                texts = {(root, path): self._lines(ids[root] / path)}
-            text = "\n".join(texts[root, path][first - 1 : last])[: vectors.LONGEST]
-            found.append((digest, f"{path}\n{text}"))
-        return found
-
-    def _put(self, digests: Sequence[bytes], made: Sequence[Sequence[float]]) -> None:
-        if self._embedder is not None:
-            with self._store.open() as db:
-                vectors.put(db, self._embedder.name, digests, made)
-                vectors.forget(db)
-
-    def _vectors(self) -> int:
-        if self._embedder is None:
-            return 0
-        with self._store.open() as db:
-            return vectors.count(db, self._embedder.name, [root_id(db, root) for root in self._roots])
+        self._advance(progress.done, progress.total, "files")
 
     # ---- in a thread -----------------------------------------------------------------------------------------------
+
+    def _there(self) -> tuple[Path, ...]:
+        """The roots but those that are gone; the project's top is asked for always."""
+        return tuple(root for root in self._roots if root == self._roots[0] or root.is_dir())
+
+    def _ids(self) -> Roots:
+        with self._store.open() as db:
+            return {root_id(db, root): root for root in self._there()}
 
     def _find(
         self, question: Question, path: str, asked: Sequence[float] | None, limit: int, offset: int
     ) -> tuple[tuple[CodeHit, ...], int]:
         """The hits from `offset` on; files that changed this moment are read anew first."""
-        roots, within = self._within(path)
+        roots = self._ids()
+        places = {id: inside for id, root in roots.items() if (inside := self._inside(root, path)) is not None}
+        if not places:
+            return (), 0
         for last in (False, True):
             with self._store.open() as db:
-                ids = {root_id(db, root): root for root in roots}
-                near = None
-                if asked is not None and self._embedder is not None:
-                    near = vectors.nearest(db, self._embedder.name, list(ids), asked)
-                spots = find(db, list(ids), question, within, near)
+                near = self._meaning.near(db, roots, asked)
+                spots = list(_once(find(db, places, question, near), roots))
             shown = spots[offset : offset + limit]
-            stale = {(ids[spot.root], spot.path) for spot in shown}
+            stale = {(roots[spot.root], spot.path) for spot in shown}
             if last or sum(self._builder.refresh(*file) for file in stale) == 0:  # all of them, not up to the first
                 break
-        return tuple(self._hit(ids[spot.root], spot, question) for spot in shown), len(spots)
+        return tuple(self._hit(roots[spot.root], spot, question) for spot in shown), len(spots)
 
-    def _within(self, path: str) -> tuple[tuple[Path, ...], str]:
-        """(roots that are searched, path relative to them) for a path relative to the first root, or absolute."""
-        if path in ("", "."):
-            return self._roots, ""
-        whole = (self._roots[0] / path).resolve()
-        for root in self._roots:
-            if whole == root:
-                return (root,), ""
-            if whole.is_relative_to(root):
-                return (root,), whole.relative_to(root).as_posix()
-        return self._roots[:1], path
+    def _inside(self, root: Path, path: str) -> str | None:
+        """`path`, absolute or relative to the first root, as seen from `root`; None where it lies elsewhere."""
+        whole = (self._roots[0] / path).resolve() if path not in ("", ".") else root
+        if root.is_relative_to(whole):
+            return ""
+        return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else None
 
     def _hit(self, root: Path, spot: Spot, question: Question) -> CodeHit:
         line, text = passage(self._lines(root / spot.path), spot.start, spot.end, question.terms)
-        path = spot.path if root == self._roots[0] else (root / spot.path).as_posix()
-        return CodeHit(path, spot.start, spot.end, spot.symbol, spot.kind, line, text)
+        whole = root / spot.path
+        top = self._roots[0]
+        path = whole.relative_to(top) if whole.is_relative_to(top) else whole
+        return CodeHit(path.as_posix(), spot.start, spot.end, spot.symbol, spot.kind, line, text)
 
     def _lines(self, path: Path) -> list[str]:
         try:
-            return (self._decode(path.read_bytes()) or "").splitlines()
+            with path.open("rb") as file:
+                return (self._decode(file.read(LARGEST)) or "").splitlines()
         except OSError:  # vanished while it was looked for
             return []
 
@@ -245,25 +202,39 @@ class ProjectCode:
         return symbols.render(found, tokens, self._estimate)
 
     def _status(self, listed: Sequence[tuple[Path, Sequence[str]]]) -> CodeStatus:
+        roots = self._ids()
+        marks = ",".join(map(str, roots))
         with self._store.open() as db:
-            ids = [root_id(db, root) for root in self._roots]
-            marks = ",".join(map(str, ids))
-            of = f"FROM chunks JOIN files ON files.id = chunks.file WHERE files.root IN ({marks})"
-            files, left_out = 0, {}
-            for reason, count in db.execute(
-                f"SELECT left_out, count(*) FROM files WHERE root IN ({marks}) GROUP BY left_out ORDER BY left_out"
-            ):
-                files += count
-                left_out[reason] = count
-            chunks, named = db.execute(f"SELECT count(*), coalesce(sum(symbol != ''), 0) {of}").fetchone()
-        left = sum(len(self._builder.stale(root, paths)) for root, paths in listed)
+            reasons = dict(
+                db.execute(f"SELECT left_out, count(*) FROM files WHERE root IN ({marks}) GROUP BY left_out ORDER BY 1")
+            )
+            chunks, named = db.execute(
+                "SELECT count(*), coalesce(sum(symbol != ''), 0) FROM chunks JOIN files ON files.id = chunks.file"
+                f" WHERE files.root IN ({marks})"
+            ).fetchone()
         return CodeStatus(
             path=str(self._store.path),
             size=self._store.path.stat().st_size,
-            files=files,
+            files=sum(reasons.values()),
             chunks=chunks,
             symbols=named,
-            vectors=self._vectors(),
-            left=left,
-            left_out=tuple((reason, count) for reason, count in left_out.items() if reason),
+            vectors=self._meaning.count(roots),
+            left=sum(len(self._builder.stale(root, paths)) for root, paths in listed),
+            left_out=tuple((reason, count) for reason, count in reasons.items() if reason),
         )
+
+
+def _looked_at(task: asyncio.Task[Outcome]) -> None:
+    """Whoever waits for the work hears what went wrong; when nobody does, the next search meets it again."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _once(spots: Sequence[Spot], roots: Roots) -> Sequence[Spot]:
+    """Each place once, where one root lies in another."""
+    if len(roots) == 1:
+        return spots
+    found: dict[tuple[Path, int], Spot] = {}
+    for spot in spots:
+        found.setdefault((roots[spot.root] / spot.path, spot.start), spot)
+    return list(found.values())

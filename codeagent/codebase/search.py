@@ -17,8 +17,10 @@ _TERMS = 40
 """Of a longer query the rarest terms serve."""
 _WEIGHTS = "0.0, 2.0, 5.0, 1.0"
 """Of place, path, symbol and text."""
-_BY_FILE = 0.3
+_BY_FILE = 0.15
 """How much of what the rest of its file is worth is added to a chunk."""
+_WHOLE = 0.6
+"""How much of what its file is worth as a whole is added to a chunk, both in shares of the best."""
 _NAMED = 1.0
 """What is added where the query names the symbol, in shares of the best score."""
 _DEFINED = 1.1
@@ -58,37 +60,38 @@ class Question:
         return cls(text, {term: weight for term, weight in found.weights.items() if term in found.telling})
 
 
-def find(
-    db: sqlite3.Connection,
-    roots: Sequence[int],
-    question: Question,
-    path: str = "",
-    near: Mapping[int, float] | None = None,
-) -> list[Spot]:
-    """The chunks that fit, best first.
+Places = Mapping[int, str]
+"""Ids of the roots that are searched, each with the file or folder in it that the search keeps to ("" for all)."""
 
-    Args:
-        roots: ids of the roots that are searched.
-        path: keeps to a file or folder, relative to its root ("" for all).
-        near: chunk id → nearness in meaning, from 0 to 1.
-    """
-    spots = _by_words(db, roots, question, path)
+
+def find(
+    db: sqlite3.Connection, places: Places, question: Question, near: Mapping[int, float] | None = None
+) -> list[Spot]:
+    """The chunks that fit, best first; `near` is chunk id → nearness in meaning, from 0 to 1."""
+    terms = _known(db, question.terms)
+    spots = _by_words(db, places, terms)
     best = max((spot.score for spot in spots), default=0.0)
     scores = {spot.id: spot.score / best for spot in spots}
     if near:
-        spots += _by_id(db, roots, [id for id in near if id not in scores], path)
+        spots += _by_id(db, places, [id for id in near if id not in scores])
         scores = {spot.id: scores.get(spot.id, 0.0) + _MEANT * near.get(spot.id, 0.0) for spot in spots}
+    wholes = _wholes(db, places, terms)
     named = _named(question.text)
     about_tests = "test" in question.terms
     ranked = []
     for spot in spots:
-        score = scores[spot.id] * (_DEFINED if spot.kind else 1.0)
+        score = scores[spot.id] * (_DEFINED if spot.kind else 1.0) + _WHOLE * wholes.get((spot.root, spot.path), 0.0)
         if spot.symbol and not named.isdisjoint(_parts(spot.symbol)):
             score += _NAMED
-        if not about_tests and _TESTS.search(spot.path.lower()):
+        if not about_tests and is_test(spot.path):
             score *= _TEST
         ranked.append(replace(spot, score=score))
     return sorted(_with_files(ranked), key=lambda spot: (-spot.score, spot.path, spot.start))
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is called as tests are."""
+    return _TESTS.search(path.lower()) is not None
 
 
 def _with_files(spots: Iterable[Spot]) -> list[Spot]:
@@ -103,29 +106,42 @@ def _with_files(spots: Iterable[Spot]) -> list[Spot]:
 _COLUMNS = "chunks.id, files.root, files.path, chunks.first, chunks.last, chunks.symbol, chunks.kind"
 
 
-def _by_words(db: sqlite3.Connection, roots: Sequence[int], question: Question, path: str) -> list[Spot]:
-    terms = _known(db, question.terms)
+def _by_words(db: sqlite3.Connection, places: Places, terms: Sequence[str]) -> list[Spot]:
     if not terms:
         return []
-    places = " OR ".join(f'"r{root}"' for root in roots)
-    asked = f"place : ({places}) AND {{path symbol body}} : ({' OR '.join(map(_quoted, terms))})"
+    within, values = _within(places)
     rows = db.execute(
         f"SELECT {_COLUMNS}, terms.rank FROM terms JOIN chunks ON chunks.id = terms.rowid"
         f" JOIN files ON files.id = chunks.file WHERE terms MATCH ? AND rank MATCH 'bm25({_WEIGHTS})'"
-        f" AND {_WITHIN} ORDER BY rank LIMIT {CANDIDATES}",
-        (asked, *_within(path)),
+        f" AND {within} ORDER BY rank LIMIT {CANDIDATES}",
+        (_match(places, "path symbol body", terms), *values),
     )
     return [_spot(row[:-1], -row[-1]) for row in rows]
 
 
-def _by_id(db: sqlite3.Connection, roots: Sequence[int], ids: Sequence[int], path: str) -> list[Spot]:
-    spots = []
-    for id in ids:
-        query = f"SELECT {_COLUMNS} FROM chunks JOIN files ON files.id = chunks.file WHERE chunks.id = ? AND {_WITHIN}"
-        row = db.execute(query, (id, *_within(path))).fetchone()
-        if row is not None and row[1] in roots:
-            spots.append(_spot(row, 0.0))
-    return spots
+def _wholes(db: sqlite3.Connection, places: Places, terms: Sequence[str]) -> dict[tuple[int, str], float]:
+    """What files are worth as a whole, by root and path; 1 for the best."""
+    if not terms:
+        return {}
+    within, values = _within(places)
+    rows = db.execute(
+        "SELECT files.root, files.path, wholes.rank FROM wholes JOIN files ON files.id = wholes.rowid"
+        f" WHERE wholes MATCH ? AND rank MATCH 'bm25(0.0, 1.0)' AND {within} ORDER BY rank LIMIT {CANDIDATES}",
+        (_match(places, "body", terms), *values),
+    ).fetchall()
+    return {(root, path): rank / rows[0][2] for root, path, rank in rows}
+
+
+def _match(places: Places, columns: str, terms: Sequence[str]) -> str:
+    roots = " OR ".join(f'"r{root}"' for root in places)
+    return f"place : ({roots}) AND {{{columns}}} : ({' OR '.join(map(_quoted, terms))})"
+
+
+def _by_id(db: sqlite3.Connection, places: Places, ids: Sequence[int]) -> list[Spot]:
+    within, values = _within(places)
+    query = f"SELECT {_COLUMNS} FROM chunks JOIN files ON files.id = chunks.file WHERE chunks.id = ? AND {within}"
+    rows = (db.execute(query, (id, *values)).fetchone() for id in ids)
+    return [_spot(row, 0.0) for row in rows if row is not None]
 
 
 def _spot(row: Sequence[Any], score: float) -> Spot:
@@ -133,12 +149,15 @@ def _spot(row: Sequence[Any], score: float) -> Spot:
     return Spot(id, root, path, first, last, symbol, kind, score)
 
 
-_WITHIN = "(? = '' OR files.path = ? OR substr(files.path, 1, length(?)) = ?)"
+_ONE = "files.root = ? AND (? = '' OR files.path = ? OR substr(files.path, 1, length(?)) = ?)"
 
 
-def _within(path: str) -> tuple[str, ...]:
-    path = path.strip("/")
-    return path, path, f"{path}/", f"{path}/"
+def _within(places: Places) -> tuple[str, list[object]]:
+    """(a condition for the files of the places, its values)."""
+    values: list[object] = []
+    for root, path in places.items():
+        values += [root, path, path, f"{path}/", f"{path}/"]
+    return f"({' OR '.join(f'({_ONE})' for _ in places)})", values
 
 
 def _known(db: sqlite3.Connection, terms: Mapping[str, float]) -> list[str]:

@@ -1,8 +1,9 @@
 """The database of the code index: `rag/codebase.db`, SQLite with FTS5 over terms that `text/terms.py` cuts.
 
 It is derived: what is damaged or of an older version is made anew from the files; one of a newer version is left alone.
-The text of the files is not in it, only where which chunk stands, what it defines, and its terms. Terms of chunks that
-are gone stay until there are as many of them as of others; they match, but belong to no chunk.
+The text of the files is not in it, only where which chunk stands, what it defines, and the terms of chunks and of whole
+files; a file that changes gets a new id. Terms of what is gone stay until there are as many of them as of others; they
+match, but belong to nothing.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ from pathlib import Path
 from codeagent.core.errors import StoreError
 from codeagent.core.private import make_private
 
-VERSION = 1
+VERSION = 2
 """To be raised with every change of the tables, of how files are cut, or of the terms of a text."""
 _TABLES = """
     CREATE TABLE roots (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
-    CREATE TABLE files (id INTEGER PRIMARY KEY, root INTEGER NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL,
-        modified INTEGER NOT NULL, digest BLOB NOT NULL, left_out TEXT NOT NULL, UNIQUE (root, path));
+    CREATE TABLE files (id INTEGER PRIMARY KEY AUTOINCREMENT, root INTEGER NOT NULL, path TEXT NOT NULL,
+        size INTEGER NOT NULL, modified INTEGER NOT NULL, digest BLOB NOT NULL, left_out TEXT NOT NULL,
+        said BLOB NOT NULL, UNIQUE (root, path));
     CREATE TABLE chunks (id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER NOT NULL, first INTEGER NOT NULL,
         last INTEGER NOT NULL, symbol TEXT NOT NULL, kind TEXT NOT NULL, head TEXT NOT NULL, digest BLOB NOT NULL);
     CREATE INDEX chunks_of ON chunks (file);
     CREATE INDEX symbols ON chunks (symbol) WHERE symbol != '';
     CREATE VIRTUAL TABLE terms USING fts5(place, path, symbol, body, content='', tokenize="ascii tokenchars '._-/:@'");
+    CREATE VIRTUAL TABLE wholes USING fts5(place, body, content='', tokenize="ascii tokenchars '._-/:@'");
     CREATE VIRTUAL TABLE known USING fts5vocab(terms, row);
     CREATE TABLE vectors (model TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
         PRIMARY KEY (model, digest)) WITHOUT ROWID;
@@ -91,7 +94,7 @@ class CodeStore:
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         db = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         try:
-            if _version(db) != VERSION:
+            if self._version(db) != VERSION:
                 self._make(db)
             db.execute("PRAGMA synchronous = NORMAL")
         except BaseException:
@@ -102,11 +105,7 @@ class CodeStore:
     def _make(self, db: sqlite3.Connection) -> None:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("BEGIN IMMEDIATE")
-        version = _version(db)
-        if version > VERSION:
-            raise NewerIndex(
-                "The code index {path} was made by a newer codeagent; it is left as it is.", path=self.path
-            )
+        version = self._version(db)
         if version not in (0, VERSION):
             raise sqlite3.DatabaseError(f"version {version}")
         if version == 0:
@@ -115,10 +114,13 @@ class CodeStore:
             db.execute(f"PRAGMA user_version = {VERSION}")
         db.execute("COMMIT")
 
-
-def _version(db: sqlite3.Connection) -> int:
-    version: int = db.execute("PRAGMA user_version").fetchone()[0]
-    return version
+    def _version(self, db: sqlite3.Connection) -> int:
+        version: int = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise NewerIndex(
+                "The code index {path} was made by a newer codeagent; it is left as it is.", path=self.path
+            )
+        return version
 
 
 def _passing(error: sqlite3.Error) -> bool:

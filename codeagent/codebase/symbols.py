@@ -2,76 +2,77 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from codeagent.text.terms import document_terms
+from codeagent.codebase.mentions import number, unpacked
+from codeagent.codebase.search import is_test
 
-_MOST = 1_500
-"""Names whose mentions are counted."""
-_COMMON = 8
-"""A name that is defined more often tells nothing of any of them."""
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_COMMON = 5
+"""A name that is defined more often tells little of any of them."""
 _LONGEST = 110
 """Characters of a line of the map."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A definition, and in how many other chunks its name stands."""
+    """A definition, and how much the other files refer to it."""
 
     path: str
     line: int
     symbol: str
     kind: str
     head: str
-    mentions: float
+    worth: float
 
 
 def ranked(db: sqlite3.Connection, root: int) -> list[Symbol]:
-    """The definitions of a root, the most mentioned first."""
+    """The definitions of a root, those that the most other files mention first."""
     rows = db.execute(
-        "SELECT files.path, first, symbol, kind, head FROM chunks JOIN files ON files.id = chunks.file"
+        "SELECT files.path, min(first), symbol, kind, head, files.id FROM chunks JOIN files ON files.id = chunks.file"
         " WHERE files.root = ? AND symbol != '' AND kind != 'section' GROUP BY chunks.file, symbol",
         (root,),
     ).fetchall()
-    places: dict[str, list[tuple[str, int, str, str, str]]] = defaultdict(list)
+    places: dict[str, list[tuple[str, int, str, str, str, int]]] = defaultdict(list)
     for row in rows:
         name = row[2].rpartition(".")[2]
         if not name.startswith("__"):
             places[name].append(row)
-    counted = _mentions(db, root, [name for name, found in places.items() if len(found) <= _COMMON])
+    said, files = _said(db, root)
     symbols = [
-        Symbol(*row, _telling(name) * max(0.0, mentions / len(places[name]) - 1))
-        for name, mentions in counted.items()
-        for row in places[name]
+        Symbol(*row[:-1], worth)
+        for name, found in places.items()
+        for row in found
+        if (worth := _worth(name, row, len(found), said[number(name)] - (number(name) in files.get(row[5], ())))) > 0
     ]
-    return sorted(symbols, key=lambda one: (-one.mentions, one.path, one.line))
+    return sorted(symbols, key=lambda one: (-one.worth, one.path, one.line))
 
 
-def _telling(name: str) -> float:
-    """How surely a word that equals a name means it: terms know no case, and `text` is a word of any sentence."""
-    parts = _PARTS.findall(name)
-    if len(parts) > 1:
-        return 0.2 if name.startswith("_") else 1.0
-    return 0.05 if name[:1].isupper() else 0.02
+def _said(db: sqlite3.Connection, root: int) -> tuple[Counter[int], dict[int, frozenset[int]]]:
+    """(in how many files each name is said, the names that each file says); names as their numbers."""
+    files = {
+        id: frozenset(unpacked(said))
+        for id, said, path in db.execute("SELECT id, said, path FROM files WHERE root = ? AND said != x''", (root,))
+        if not is_test(path)
+    }
+    counts: Counter[int] = Counter()
+    for said in files.values():
+        counts.update(said)
+    return counts, files
 
 
-def _mentions(db: sqlite3.Connection, root: int, names: Sequence[str]) -> dict[str, int]:
-    """In how many chunks each name stands; the most frequent names of all roots are counted."""
-    terms = {name: max(document_terms(name), key=len, default="") for name in names}
-    everywhere = dict(db.execute("SELECT term, doc FROM known").fetchall()) if names else {}
-    most = sorted(names, key=lambda name: -everywhere.get(terms[name], 0))[:_MOST]
-    query = "SELECT count(*) FROM terms JOIN chunks ON chunks.id = terms.rowid WHERE terms MATCH ?"
-    found = {}
-    for name in most:
-        quoted = terms[name].replace('"', '""')
-        if quoted:
-            found[name] = int(db.execute(query, (f'place : "r{root}" AND body : "{quoted}"',)).fetchone()[0])
-    return found
+def _worth(name: str, row: tuple[str, int, str, str, str, int], places: int, mentions: int) -> float:
+    """Mentions by other files, fewer where the name may mean something else, or is nobody else's business."""
+    worth = mentions / places
+    if places > _COMMON:
+        worth *= 0.1
+    if name.startswith("_"):
+        worth *= 0.1
+    if name.islower() and name.isalpha():
+        worth *= 0.05 if row[3] == "method" else 0.15
+    return worth * (0.1 if is_test(row[0]) else 1.0)
 
 
 def render(symbols: Sequence[Symbol], tokens: int, estimate: Callable[[str], int]) -> str:

@@ -22,11 +22,15 @@ def missing(
 ) -> list[tuple[bytes, int, str, int, int]]:
     """(digest, root, path, first and last line) of chunks without a vector, each content once."""
     return db.execute(
-        "SELECT chunks.digest, files.root, files.path, first, last FROM chunks JOIN files ON files.id = chunks.file"
-        f" WHERE files.root IN ({_marks(roots)}) AND NOT EXISTS"
-        " (SELECT 1 FROM vectors WHERE model = ? AND vectors.digest = chunks.digest) GROUP BY chunks.digest LIMIT ?",
+        f"SELECT chunks.digest, files.root, files.path, first, last {_lacking(roots)} GROUP BY chunks.digest LIMIT ?",
         (*roots, model, most),
     ).fetchall()
+
+
+def lacking(db: sqlite3.Connection, model: str, roots: Sequence[int]) -> int:
+    """How many contents of chunks have no vector."""
+    row = db.execute(f"SELECT count(DISTINCT chunks.digest) {_lacking(roots)}", (*roots, model)).fetchone()
+    return int(row[0])
 
 
 def count(db: sqlite3.Connection, model: str, roots: Sequence[int]) -> int:
@@ -76,6 +80,13 @@ def _of(roots: Sequence[int]) -> str:
     return (
         "FROM chunks JOIN files ON files.id = chunks.file JOIN vectors ON vectors.digest = chunks.digest"
         f" WHERE files.root IN ({_marks(roots)}) AND vectors.model = ?"
+    )
+
+
+def _lacking(roots: Sequence[int]) -> str:
+    return (
+        f"FROM chunks JOIN files ON files.id = chunks.file WHERE files.root IN ({_marks(roots)}) AND NOT EXISTS"
+        " (SELECT 1 FROM vectors WHERE model = ? AND vectors.digest = chunks.digest)"
     )
 
 

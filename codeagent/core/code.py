@@ -58,14 +58,19 @@ class Built:
     """What bringing the index up to date did, in files."""
 
     added: int
+    """New or changed."""
     removed: int
     left: int
     by_other: bool
     """Another process is at it."""
 
 
-Advance = Callable[[int, int], None]
-"""Told (files done, files to do) while an index is built; from another thread."""
+Advance = Callable[[int, int, str], None]
+"""Told (done, to do, of what: "files" or "vectors") while an index is built; from any thread."""
+
+
+def unheeded(done: int, total: int, what: str) -> None:
+    """Nobody watches."""
 
 
 class CodeIndex(Protocol):
@@ -81,12 +86,17 @@ class CodeIndex(Protocol):
         """
         ...
 
-    async def build(self, advance: Advance = lambda done, total: None) -> Built:
+    async def build(self, advance: Advance = unheeded) -> Built:
         """Bring the index up to date, however long it takes. Raises StoreError."""
         ...
 
     async def status(self) -> CodeStatus:
         """Raises StoreError."""
+        ...
+
+    @property
+    def overview(self) -> str:
+        """The symbol map as the prompt holds it; "" where it is not wanted, or was not there yet."""
         ...
 
     async def map(self, tokens: int) -> str:

@@ -13,7 +13,7 @@ from codeagent.core.sections import Section
 
 AGENTS_ROOM, AGENTS_LINE = 4_000, 400
 """Characters for all descriptions of subagents, and for one."""
-SYSTEM, AGENTS, ENVIRONMENT, CHANGED = 0, 210, 300, 450
+SYSTEM, AGENTS, OVERVIEW, ENVIRONMENT, CHANGED = 0, 210, 250, 300, 450
 """Order of the standing sections; project context stands between them, facts and changed files stand last."""
 
 
@@ -43,6 +43,14 @@ def agents_section(kinds: Iterable[AgentKind]) -> Section | None:
         left -= len(line)
         body += line if left > 0 else ""
     return Section("agents", f"Further agents for the tool task:\n{body}", "Subagents", order=AGENTS) if body else None
+
+
+def overview_section(symbols: str) -> Section | None:
+    """The map of the project's definitions."""
+    if not symbols:
+        return None
+    told = "The definitions that the rest of the code refers to most, by file and line:"
+    return Section("overview", f"{told}\n{symbols}", "Map of the code", order=OVERVIEW)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ async def run(args: str, context: CommandContext) -> Outcome:
     history, status = context.session.history, context.session.status()
     budget = context.session.model.budget
     parts = Counter({"system prompt": estimate_tokens(history.prompt.system)})
+    if (overview := context.desk.code.overview) and overview in history.prompt.system:
+        parts["map of the code"] = estimate_tokens(overview)
+        parts["system prompt"] -= parts["map of the code"]
     parts["tool descriptions"] = estimate_classes(history.prompt.tools)
     for entry in history.entries:
         parts[_KINDS.get(entry.origin, "summaries and notes")] += entry.tokens

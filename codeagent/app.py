@@ -10,6 +10,7 @@ from pathlib import Path
 from codeagent import __version__
 from codeagent.agent.session import Session
 from codeagent.assembly import Assembly, Workbench
+from codeagent.checkup import check_up
 from codeagent.core.code import CodeIndex
 from codeagent.core.entries import PromptReason
 from codeagent.core.errors import SessionError
@@ -22,6 +23,7 @@ from codeagent.history.catalog import Catalog, Found, checked_id, new_session_id
 from codeagent.history.history import History
 from codeagent.history.records import SessionInfo
 from codeagent.history.sessions import fork_session, new_session, open_session
+from codeagent.llm.doctor import Diagnosis
 from codeagent.options import Options
 from codeagent.settings import Loaded, load_settings
 from codeagent.workspace import find_project
@@ -69,6 +71,8 @@ class House:
         self._warming: asyncio.Task[None] | None = None
         self._session: Session | None = None
         self._bench: Workbench | None = None
+        self._named: str | None = None
+        """The model in use, as it was named; None for the one of the settings."""
 
     # ---- what commands and ui see ----------------------------------------------------------------------------------
 
@@ -109,6 +113,9 @@ class House:
         history = await self._open(found.path, connection)
         await session.aclose()
         return self._begin(history, connection, "resume")
+
+    async def diagnose(self) -> Diagnosis:
+        return await check_up(await self._endpoints.spoken(self._named), self._options.home)
 
     async def use_model(self, session: Session, name: str) -> Session:
         connection = await self._connect(name)
@@ -199,6 +206,7 @@ class House:
     async def _connect(self, name: str | None) -> Connection:
         connection = await self._endpoints.connect(name)
         self._notices += connection.notices
+        self._named = name
         return connection
 
 

@@ -97,7 +97,7 @@ class Endpoints:
         if not window:
             window = UNKNOWN_WINDOW
             if self._spoken:
-                window, notices = await ask_window(endpoint, self.home.cache / "windows.json")
+                window, notices = await ask_window(endpoint, self.home.windows)
         provider = RetryingProvider(kind.open(endpoint), endpoint.max_retries)
         budget = ContextBudget(window)
         model = Model(
@@ -110,6 +110,17 @@ class Endpoints:
             sees=not self._spoken or profile_of(endpoint).vision,
         )
         return model, notices
+
+    async def spoken(self, name: str | None = None) -> Endpoint:
+        """Where the model of that name is asked, by default the one the settings name.
+
+        Raises:
+            NotConfigured: nothing says where a model is.
+            ConfigError: what is said does not fit together, or no model is asked at all.
+        """
+        if not self._spoken:
+            raise ConfigError("{name} is no endpoint: there is nothing to examine.", name=self.provider)
+        return await self._endpoint(name if name is not None else self.settings.model)
 
     def models(self) -> list[str]:
         """Names that can be switched to, as far as they are known without asking anybody."""
@@ -245,7 +256,7 @@ class Endpoints:
             first_token_timeout=network.first_token,
             idle_timeout=network.idle,
             max_retries=self.settings.max_retries,
-            lessons=LessonBook(self.home.cache / "profiles.json"),
+            lessons=LessonBook(self.home.profiles),
         )
 
     # ---- embeddings ------------------------------------------------------------------------------------------------

@@ -15,19 +15,23 @@ UNKNOWN_WINDOW = 128_000
 
 async def ask_window(endpoint: Endpoint, cache: Path) -> tuple[int, tuple[Notice, ...]]:
     """Tokens, as the endpoint tells them; asked once, and kept in `cache`. A notice where they are only assumed."""
-    asked = _asked(cache)
-    place = endpoint.place
-    if place not in asked:
-        asked[place] = await probe.context_window(endpoint) or 0
-        write_private(cache, json.dumps(asked, indent=1).encode())
-    if asked[place]:
-        return asked[place], ()
+    window = _asked(cache).get(endpoint.place)
+    if window is None:
+        window = await probe.context_window(endpoint) or 0
+        keep_window(cache, endpoint.place, window)
+    if window:
+        return window, ()
     return UNKNOWN_WINDOW, (
         Notice(
             "The context window of {model} is not known; {window:,} tokens are assumed (setting context_window).",
             {"model": endpoint.model, "window": UNKNOWN_WINDOW},
         ),
     )
+
+
+def keep_window(cache: Path, place: str, window: int) -> None:
+    """Keep how long a context the model at `place` takes; 0 where it does not tell. Raises StoreError."""
+    write_private(cache, json.dumps({**_asked(cache), place: window}, indent=1).encode())
 
 
 def _asked(cache: Path) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from codeagent.cli import config, index, memory, sessions, setup
+from codeagent.cli import config, doctor, index, memory, sessions, setup
 from codeagent.cli.completion import completion, prepare
 from codeagent.cli.demo import demo
 
@@ -16,5 +16,6 @@ def join(app: typer.Typer) -> None:
     for name, group in groups.items():
         app.add_typer(group, name=name)
     app.command("setup")(setup.setup)
+    app.command("doctor")(doctor.doctor)
     app.command("demo")(demo)
     app.command("completion")(completion)

@@ -14,6 +14,7 @@ from codeagent.core.code import CodeIndex
 from codeagent.core.events import Event, Notice
 from codeagent.core.past import Past
 from codeagent.core.ui import UI, Row
+from codeagent.llm.doctor import Diagnosis
 
 
 class Desk(Protocol):
@@ -49,6 +50,10 @@ class Desk(Protocol):
 
     async def resume(self, session: Session, session_id: str) -> Session:
         """Close `session` and open the one named by an id or a unique prefix."""
+        ...
+
+    async def diagnose(self) -> Diagnosis:
+        """Examine the endpoint of the session's model, and keep what is found. Raises CodeAgentError."""
         ...
 
     async def use_model(self, session: Session, name: str) -> Session:

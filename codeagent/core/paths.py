@@ -51,6 +51,16 @@ class Home:
         return self.root / "cache"
 
     @property
+    def windows(self) -> Path:
+        """How long a context each endpoint and model takes."""
+        return self.cache / "windows.json"
+
+    @property
+    def profiles(self) -> Path:
+        """What each endpoint and model has taught."""
+        return self.cache / "profiles.json"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

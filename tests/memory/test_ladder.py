@@ -109,6 +109,20 @@ async def test_where_it_cannot_be_sent_the_record_alone_is_enough(bad: str | Exc
     assert proposal.tokens_after < BUDGET.hard_limit
 
 
+@pytest.mark.parametrize(
+    ("summaries", "failure"),
+    [(("A summary.",), ""), (("",), "The model gave an empty summary."), ((), "the summariser rests after failures")],
+)
+async def test_why_there_is_no_summary_is_told_as_it_was(summaries: tuple[str, ...], failure: str) -> None:
+    """A head that is an earlier summary alone gives nothing to ask for; the next one does."""
+    talk = Talk().user(f"{MARK}\n{SUMMARY}\n" + "old words " * 2_400, "summary")
+    for _ in range(5):
+        talk.assistant("thinking aloud " * 250)
+    proposal = await climb(talk, *summaries, ask=bool(summaries))
+    assert proposal is not None
+    assert (proposal.rung, len(proposal.left), proposal.failure) == (4, 2, failure)
+
+
 async def test_one_message_larger_than_the_window_loses_its_middle_and_no_rule() -> None:
     talk = Talk().user("Read this.\n" + "2026 a log line\n" * 6_000 + "Never commit it. 不要提交。")
     proposal = await climb(talk.assistant("Yes."), ask=False)

@@ -106,17 +106,22 @@ class Folding:
             return scale.after(gone, self._size(replace(draft, alone=False).messages(_NO_SUMMARY)))
         return scale.after(gone, self._size(draft.messages("")) + min(_LENGTH, self._trigger // 8, gone // 4))
 
+    def pays(self, job: Job, draft: Draft) -> bool:
+        """Whether there is more in the head than an earlier summary, and enough to gain."""
+        scale = Scale.of(job, self._parts)
+        least = 0 if job.need.force or scale.pressing else scale.worth
+        if not draft.plan.tail and all(entry.origin == "summary" for entry in draft.head):
+            return False
+        return job.tokens - scale.after(self.gone(draft), self._size(draft.messages(""))) > least
+
     async def fold(self, job: Job, draft: Draft) -> Compaction | None:
-        """The proposal; None where there is nothing in the head but an earlier summary, or too little to gain.
+        """The proposal; None where it does not pay, or what stands for the summary is too long.
 
         Raises:
             CodeAgentError: there is no good summary, and the request can still be sent as it is.
         """
         scale, gone = Scale.of(job, self._parts), self.gone(draft)
-        least = 0 if job.need.force or scale.pressing else scale.worth
-        if not draft.plan.tail and all(entry.origin == "summary" for entry in draft.head):
-            return None
-        if job.tokens - scale.after(gone, self._size(draft.messages(""))) <= least:
+        if not self.pays(job, draft):
             return None
         if not job.need.ask and not scale.pressing:
             return None

@@ -36,19 +36,20 @@ class Hard:
         scale = Scale.of(job, self.parts)
         if not scale.pressing:
             return None
-        asked = job.need.ask
-        most, plans = min(scale.budget.hard_limit, job.tokens), self._plans(job.view.entries)
+        most, plans, why = min(scale.budget.hard_limit, job.tokens), self._plans(job.view.entries), ""
         for limit, ask in ((scale.limit, True), (most, True), (most, False)):
-            job = replace(job, need=replace(job.need, ask=ask and job.need.ask))
+            if job.need.ask and not ask:
+                job, why = _unasked(job), "there is no room for one"
             for plan in plans:
                 draft = self.folding.draft(job, plan)
                 if self.folding.predicted(replace(scale, job=job), draft) >= limit:
                     continue
+                if not self.folding.pays(job, draft):
+                    continue
                 if made := await self.folding.fold(job, draft):
-                    roomless = made.failure and asked and not job.need.ask
-                    return replace(made, failure="there is no room for one") if roomless else made
-                job = replace(job, need=replace(job.need, ask=False))  # one summary is asked for, not one a plan
-                asked = False
+                    return replace(made, failure=why) if made.failure and why else made
+                if job.need.ask:  # one summary is asked for, not one a plan
+                    job, why = _unasked(job), "a good one could not be had"
         raise too_large(job, scale)
 
     def _plans(self, entries: Sequence[Entry]) -> list[Plan]:
@@ -80,6 +81,11 @@ class Hard:
         if text == message.text and not entry.message.images:
             return None
         return Replacement(UserMessage(text), of=(entry.id,), id=entry.id)
+
+
+def _unasked(job: Job) -> Job:
+    """The same, without a model to be asked."""
+    return replace(job, need=replace(job.need, ask=False))
 
 
 def too_large(job: Job, scale: Scale) -> ContextOverflow:

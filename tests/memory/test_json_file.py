@@ -125,6 +125,20 @@ def test_the_file_before_a_change_stays_as_backup(path: Path) -> None:
     assert path.with_name("long_term_memory.json.bak").read_bytes() == before
 
 
+def test_the_backup_is_a_file_of_its_own_also_after_a_kill(path: Path) -> None:
+    """What is killed between the backup and the file leaves one file under two or three names."""
+    store = JsonFile(path)
+    store.update(lambda facts: [DATABASE])
+    before = path.read_bytes()
+    for name in (".bak", ".bak.new"):
+        path.with_name(path.name + name).hardlink_to(path)
+    JsonFile(path).update(lambda facts: [*facts, PNPM])
+    assert {file.name: file.stat().st_nlink for file in path.parent.iterdir()} == {
+        path.name + ending: 1 for ending in ("", ".bak", ".lock")
+    }
+    assert (path.with_name(path.name + ".bak").read_bytes(), _ids(path)) == (before, ["a1", "b2"])
+
+
 def test_forgotten_facts_stand_apart_and_keep_their_place(path: Path) -> None:
     """Another program that reads `entries` sees no fact that was forgotten."""
     gone = replace(DATABASE, forgotten="2026-03-01T00:00:00.000001Z")

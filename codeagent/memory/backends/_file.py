@@ -208,3 +208,18 @@ def put(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.replace(path)
+
+
+def keep(backup: Path, path: Path) -> None:
+    """Let `backup` be the file at `path` as it is now, which is only ever replaced. The lock must be held."""
+    aside = backup.with_name(backup.name + ".new")
+    aside.unlink(missing_ok=True)
+    try:
+        # No copy: the file gets a second name, and what replaces it takes the first one away.
+        os.link(path, aside)
+        aside.chmod(0o600)
+        aside.replace(backup)
+    except OSError:  # a file system without links
+        aside.unlink(missing_ok=True)
+        put(backup, path.read_bytes())
+    aside.unlink(missing_ok=True)  # it stays where the backup was that very file already

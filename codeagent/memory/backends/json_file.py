@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from codeagent.memory.backends._file import FileBackend, put
+from codeagent.memory.backends._file import FileBackend, keep, put
 from codeagent.memory.document import Document, from_bytes, to_bytes
 from codeagent.memory.entry import BackendKind, Fact
 
@@ -30,7 +30,7 @@ class JsonFile(FileBackend[Document]):
         document = replace(held, facts=facts)
         data = to_bytes(document)
         if self.path.exists():
-            put(self.backup, self.path.read_bytes())
+            keep(self.backup, self.path)
         put(self.path, data)
         return document
 

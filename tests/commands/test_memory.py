@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -342,6 +343,18 @@ async def test_facts_of_another_backend_are_told_of_until_they_are_here(sit: Sit
     assert hint.startswith("1 fact in ") and "export FILE --backend json_file" in hint and "import FILE" in hint
     await other.type("/save 构建用 ninja")
     assert len(await other.told("/memory list")) == 1
+
+
+async def test_facts_of_another_backend_are_told_of_at_the_start(sit: Sit) -> None:
+    table = await sit()
+    await table.type("/save 构建用 ninja")
+    other = await sit(environ={"PATH": os.environ["PATH"], "CODEAGENT_MEMORY__BACKEND": "sqlite"})
+    hint = await other.session.memory.elsewhere()
+    assert hint is not None
+    async with asyncio.timeout(20):
+        while not (news := other.desk.notices):
+            await asyncio.sleep(0.01)
+    assert list(news) == [hint]
 
 
 # ---- instructions that join on the way -------------------------------------------------------------------------------

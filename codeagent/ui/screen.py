@@ -18,7 +18,9 @@ from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
+from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer, DynamicContainer, HSplit, Window
 from prompt_toolkit.layout.controls import BufferControl
@@ -126,7 +128,10 @@ class Screen:
     async def run(self) -> int:
         """Until `app.exit`. Raises EOFError when the terminal goes away."""
         try:
-            return await self.app.run_async(set_exception_handler=False)
+            # From here on and without a gap: the terminal makes a line feed of each Enter until it is told not to.
+            with self.app.input.raw_mode():
+                store_typeahead(self.app.input, [_as_enter(key) for key in self.app.input.read_keys()])
+                return await self.app.run_async(set_exception_handler=False)
         finally:
             self.animate(False)
 
@@ -221,6 +226,11 @@ class Screen:
         self.output.held = False
         self.output.flush()
         self.drawn.set()
+
+
+def _as_enter(key: KeyPress) -> KeyPress:
+    """A line feed typed before this program took the keys was an Enter."""
+    return KeyPress(Keys.ControlM, "\r") if key.key == Keys.ControlJ else key
 
 
 def _prompt(line: int, wrapped: int) -> StyleAndTextTuples:

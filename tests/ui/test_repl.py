@@ -66,6 +66,19 @@ def test_first_words_and_lines_typed_too_early_wait(start: Open) -> None:
     assert "You said 'hello'." in terminal.everything
 
 
+def test_each_enter_before_the_program_takes_the_keys_ends_a_line_of_its_own(start: Open) -> None:
+    terminal = start()
+    terminal.say("第一 one")
+    terminal.say("!pwd")
+    terminal.say("two")
+    terminal.send("half")
+    terminal.wait_for("You said 'two'.")
+    shown = terminal.settle()
+    told = [line for line in terminal.everything.split("\n") if line.startswith(("You said", "● Run"))]
+    assert told == ["You said '第一 one'.", "● Run pwd (told)  exit 0", "You said 'two'."]
+    assert shown.split("\n")[-2] == "❯ half"
+
+
 def test_escape_interrupts_and_steering_joins(start: Open) -> None:
     terminal = _ready(start())
     terminal.say("wait")

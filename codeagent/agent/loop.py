@@ -13,6 +13,7 @@ from typing import cast
 from codeagent.agent.attaching import NOTHING, attached
 from codeagent.agent.calls import CallRunner
 from codeagent.agent.compaction import HistoryGuard
+from codeagent.agent.cutting import CutWatch
 from codeagent.agent.keeper import Keeper
 from codeagent.agent.limits import Limits
 from codeagent.agent.model import Model
@@ -67,6 +68,7 @@ class Agent:
         self.typed = ""
         """What the person typed of the newest message: what was piped in beside it, or alone, is not among it."""
         self._meter = meter
+        self._cuts = CutWatch(model.name)
         self._limits = limits
         self._spent = spent or (lambda: history.spent)
 
@@ -220,6 +222,10 @@ class Agent:
             raise IncompleteReply("The stream of {model} ended without an answer.", model=self.model.name)
         if last and not reply.cut:
             reply = replace(reply, message=spoken(reply.message))
+        if reply.usage is not None:
+            counted = self.history.anchor.usage if self.history.anchor else None
+            for notice in self._cuts.look(counted, estimated, reply.usage):
+                yield notice
         if replied := self._keep(reply, estimated, time.perf_counter() - started):
             yield replied
 

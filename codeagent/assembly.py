@@ -43,8 +43,10 @@ from codeagent.memory.vectors import VectorCache
 from codeagent.options import Options
 from codeagent.parts import Parts
 from codeagent.prompts import make_prompt
+from codeagent.safety.checkpoints.saved import SavedWork
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
+from codeagent.saving import make_saved_work
 from codeagent.settings import Settings
 from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
@@ -74,6 +76,7 @@ class Workbench:
     code: ProjectCode
     todos: TodoList
     web: WebClient
+    saved: SavedWork
 
 
 class Assembly:
@@ -98,7 +101,9 @@ class Assembly:
         shell = self._settings.shell
         jobs = JobTable(timeout=shell.timeout, kills=shell.past_timeout == "kill", logs=archive.folder)
         web = make_web(self._settings.web, self._options.environ)
-        toolbox = make_toolbox(self._settings, permissions, web)
+        checkpoints = self._settings.checkpoints
+        saved = make_saved_work(self._home, history, self._parts.roots, checkpoints, self._notices.append)
+        toolbox = make_toolbox(self._settings, permissions, web, saved if checkpoints.enabled else None)
         return Workbench(
             archive,
             FileLedger(),
@@ -110,6 +115,7 @@ class Assembly:
             self.code(),
             make_todos(history),
             web,
+            saved,
         )
 
     def session(self, history: History, connection: Connection, bench: Workbench, reason: PromptReason) -> Session:
@@ -155,7 +161,7 @@ class Assembly:
             self._parts, connection, history, memory.task, bench.toolbox, bench.permissions, bench.jobs,
             self._ui, self._notices.append, keeper, context=context,
         )  # fmt: skip
-        beside = (bench.jobs, bench.past, bench.code, bench.todos, watch, delegation.agents)
+        beside = (bench.jobs, bench.past, bench.code, bench.todos, watch, delegation.agents, bench.saved)
         return Session(agent, memory, bench.permissions, meter, prompt, *beside, refresh=reason)
 
     def _context(self, memory: MemoryManager, bench: Workbench, agents: Agents, model: Model, said: str) -> ToolContext:

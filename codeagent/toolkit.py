@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codeagent.codebase.index import ProjectCode
 from codeagent.core.paths import Home
-from codeagent.core.ports import Permission
+from codeagent.core.ports import Checkpoints, Permission
 from codeagent.core.todo import Todo
 from codeagent.core.web import Web
 from codeagent.history.history import History
@@ -32,11 +32,13 @@ def make_web(settings: WebSettings, environ: Mapping[str, str]) -> WebClient:
     return WebClient(environ, private=settings.private, engine=find_engine(environ, settings.search))
 
 
-def make_toolbox(settings: Settings, permissions: Permission, web: Web) -> Toolbox:
+def make_toolbox(
+    settings: Settings, permissions: Permission, web: Web, checkpoints: Checkpoints | None = None
+) -> Toolbox:
     """All tools but those that lack what they need."""
     wanted = settings.tools.checks
     checks = None if wanted is False else Checks(wanted if isinstance(wanted, dict) else {})
-    box = Toolbox(builtin_tools(), permissions, checks)
+    box = Toolbox(builtin_tools(), permissions, checks, checkpoints)
     return box if web.engine else box.without("web_search")
 
 

@@ -23,10 +23,14 @@ from codeagent.history.history import History
 from codeagent.history.past import SessionPast
 from codeagent.memory.manager import MemoryManager
 from codeagent.memory.meter import TokenMeter
+from codeagent.safety.checkpoints.back import Plan, Restored
+from codeagent.safety.checkpoints.saved import SavedWork
 from codeagent.safety.permissions import Denial, Mode, Permissions
 
 _OVERVIEW = 16
 """A part of the window that the symbol map in the prompt never exceeds."""
+_TOLD = 50
+"""Files that the model is told by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Session:
         todos: Todos,
         watch: RepeatWatch,
         agents: Agents,
+        saved: SavedWork,
         *,
         refresh: PromptReason | None,
     ) -> None:
@@ -79,6 +84,7 @@ class Session:
         self._todos = todos
         self.watch = watch
         self.agents = agents
+        self.saved = saved
         self._build_prompt = build_prompt
         self._refresh = refresh
         self._typed: list[str] = []
@@ -201,6 +207,38 @@ class Session:
         self.agent.guard.taken_back()
         return receipt
 
+    async def rewind(self, id: str, *, files: bool) -> None:
+        """Take the conversation back to before the message `id`; `files`: the files went back too.
+
+        Raises:
+            CodeAgentError: there is no such message, or a turn is under way.
+            StoreError: the disk refuses.
+        """
+        self._at_rest()
+        self.history.repair_pairs()
+        await self.history.undo(id, files=files or None)
+        self._typed.clear()
+        self._refresh = "rewind"
+
+    async def put_back(self, plan: Plan, *, over: bool) -> Restored:
+        """Carry out what going back in the files would do; the model hears of it with the next message.
+
+        Raises:
+            CodeAgentError: a turn is under way, or the disk refuses.
+        """
+        self._at_rest()
+        restored = await self.saved.back.carry_out(plan, over=over)
+        if restored.done:
+            what = "took back" if plan.kind == "undo" else "did again"
+            paths = "\n".join(one.path for one in restored.done[:_TOLD])
+            more = f"\n... {len(restored.done) - _TOLD} more" if len(restored.done) > _TOLD else ""
+            self._typed.append(f"[The user {what} changes of these files; they are different now:\n{paths}{more}]")
+        return restored
+
+    def _at_rest(self) -> None:
+        if self.running:
+            raise CodeAgentError("A turn is under way; going back waits until it has ended.")
+
     async def _compact(self, focus: str | None) -> AsyncGenerator[Event, None]:
         compacted = False
         try:
@@ -255,4 +293,5 @@ class Session:
             await asyncio.to_thread(self.meter.save)
             await self.history.sync()
         finally:
+            self.saved.close()
             self.history.close()

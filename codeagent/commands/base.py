@@ -92,7 +92,14 @@ class Play:
     events: AsyncIterator[Event]
 
 
-Outcome = Done | Exit | Switch | Send | Play
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Put this into the input, to be changed and sent."""
+
+    text: str
+
+
+Outcome = Done | Exit | Switch | Send | Play | Draft
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,10 @@ class Home:
         return self.cache / "profiles.json"
 
     @property
+    def checkpoints(self) -> Path:
+        return self.root / "checkpoints" / "store.db"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -235,6 +236,14 @@ class Permission(Protocol):
 
     def refused(self, action: Action, reason: str) -> None:
         """What was allowed was refused later: the tool itself had to ask, and the answer was no."""
+        ...
+
+
+class Checkpoints(Protocol):
+    """What tools change can be taken back."""
+
+    def around(self, action: Action) -> AbstractAsyncContextManager[None]:
+        """What `action` does within is saved before, and recorded after."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -207,8 +207,11 @@ class History:
         self._lay(self._prompt, folded)
         return receipt
 
-    async def undo(self, of: str) -> None:
+    async def undo(self, of: str, *, files: bool | None = None) -> None:
         """Take back the newest compaction (the exact messages return), or rewind to before a user message.
+
+        Args:
+            files: that the files went back too, for the record.
 
         Raises:
             CodeAgentError: there is nothing of that id that can be undone.
@@ -217,7 +220,7 @@ class History:
         nothing = CodeAgentError("{id} is neither the newest compaction nor a message to go back to.", id=of)
         if self._journal.size == 0:
             raise nothing
-        body = records.body("undo", {"of": of})
+        body = records.body("undo", {"of": of, "files": files})
         # What it leads to is worked out before it is written: the list as it was is on disk alone.
         line = records.line(self._journal.seq + 1, records.stamp(0), body)
         found = await asyncio.to_thread(read_state, self.path, self._shape, self._estimate, line)
@@ -251,6 +254,11 @@ class History:
     def note(self, text: str) -> None:
         """Keep a warning that was shown."""
         self._journal.hold(records.body("note", {"text": text}))
+
+    def checkpoint(self, fields: Mapping[str, object]) -> None:
+        """Keep what became of files; filed with the newest message."""
+        newest = self._entries[-1].id if self._entries else "m0"
+        self._journal.hold(records.body("checkpoint", {"message": newest, **fields}))
 
     def reshape(self, shape: WireShape) -> None:
         """Write the messages as another endpoint wants them; a safe point, with `set_prompt(…, "model")` behind it."""

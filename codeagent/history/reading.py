@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 from codeagent.core.errors import SessionTooNew, StoreError
 from codeagent.core.messages import PLAIN, AssistantMessage, ToolCall, WireShape
@@ -16,6 +17,8 @@ from codeagent.history import records
 from codeagent.history.replay import Replay, replay
 
 _BLOCK = 1 << 16
+_HEAD = 120
+"""Bytes of a line in which its type stands."""
 Step = ToolCall | Literal["compaction", "clear"]
 """What `read_calls` tells."""
 
@@ -52,6 +55,27 @@ def read_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         if data.endswith(b"\n"):
             yield offset, data
         offset += len(data)
+
+
+def read_checkpoints(path: Path) -> list[dict[str, Any]]:
+    """The fields of all checkpoint records of a session, oldest first; none of a file that is not there.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    found = []
+    try:
+        with path.open("rb") as file:
+            for _, data in read_lines(file):
+                with suppress(*records.UNREADABLE, SessionTooNew):
+                    if b'"checkpoint"' in data[:_HEAD] and records.head_of(data).type == "checkpoint":
+                        found.append(records.parse(data))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError("{path} cannot be read: {reason}.", path=path, reason=reason) from error
+    return found
 
 
 def read_calls(path: Path, end: int) -> Iterator[Step]:

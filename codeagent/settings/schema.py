@@ -94,6 +94,15 @@ class ShellSettings(_Table):
     """What becomes of a command that takes longer."""
 
 
+class CheckpointSettings(_Table):
+    enabled: bool = True
+    """Save what tools change, so that /undo and /rewind can take it back."""
+    store_mb: PositiveInt = 500
+    """Megabytes to keep for all projects, compressed; the oldest go first."""
+    file_mb: PositiveInt = 10
+    """Larger files are not saved."""
+
+
 class WebSettings(_Table):
     private: bool = False
     """Let web_fetch reach this machine and its network, too."""
@@ -170,6 +179,7 @@ class Settings(BaseSettings):
     task_memory: TaskMemorySettings = TaskMemorySettings()
     tools: ToolsSettings = ToolsSettings()
     shell: ShellSettings = ShellSettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
     web: WebSettings = WebSettings()
     index: IndexSettings = IndexSettings()
     permissions: PermissionSettings = PermissionSettings()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import replace
 
 from codeagent.core.display import visible
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.messages import ToolCall, encode_json, scrub
 from codeagent.core.plugins import discover
-from codeagent.core.ports import Permission
+from codeagent.core.ports import Checkpoints, Permission
 from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.tools import bounds, builtin
 from codeagent.tools.arguments import validated
@@ -27,12 +28,19 @@ def builtin_tools() -> list[Tool]:
 class Toolbox:
     """The tools of a session and the permission they need. The list is fixed: it is part of the cached prefix."""
 
-    def __init__(self, tools: Iterable[Tool], permission: Permission, checks: Checks | None = None) -> None:
-        """`checks` look at what tools change."""
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        permission: Permission,
+        checks: Checks | None = None,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        """`checks` look at what tools change, `checkpoints` save what was there before."""
         ordered = sorted(tools, key=lambda tool: (tool.order, tool.name))
         self._tools = {tool.name: tool for tool in ordered}
         self._permission = permission
         self._checks = checks
+        self._checkpoints = checkpoints
         self._schemas = encode_json([schema(tool) for tool in ordered])
 
     @property
@@ -50,13 +58,11 @@ class Toolbox:
 
     def without(self, *names: str) -> Toolbox:
         """The same but for some tools."""
-        return Toolbox(
-            (tool for tool in self._tools.values() if tool.name not in names), self._permission, self._checks
-        )
+        return self.beside((tool for tool in self._tools.values() if tool.name not in names), self._permission)
 
     def beside(self, tools: Iterable[Tool], permission: Permission) -> Toolbox:
-        """Other tools and another permission under the same checks."""
-        return Toolbox(tools, permission, self._checks)
+        """Other tools and another permission under the same checks and checkpoints."""
+        return Toolbox(tools, permission, self._checks, self._checkpoints)
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -106,7 +112,8 @@ class Toolbox:
                 about = touched(action) if action.kind == "edit" else ()
                 return ToolResult(verdict.reason or "Denied.", failed=True, denied=True, summary="denied", about=about)
             about = touched(action)
-        result = await tool.run(params, ctx)
+        async with self._checkpoints.around(action) if self._checkpoints and action else nullcontext():
+            result = await tool.run(params, ctx)
         if result.denied and action is not None:
             self._permission.refused(action, result.text)
         faults = await self._checks.look(result.display, ctx) if self._checks and not result.failed else []

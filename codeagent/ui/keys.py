@@ -20,7 +20,7 @@ KEYS = (
     ("Ctrl-J, Alt-Enter, \\ Enter", "new line"),
     ("Alt-Enter while it works", "send it when the turn is over"),
     ("!command, !!command", "run it: the model sees it with your next words, or not at all"),
-    ("Esc", "interrupt; twice: clear the input"),
+    ("Esc", "interrupt; twice: clear the input, or go back to an earlier turn when it is empty"),
     ("Ctrl-C", "interrupt, clear, leave"),
     ("Ctrl-D", "leave, on an empty line"),
     ("Up, Down", "earlier and later input"),
@@ -188,8 +188,11 @@ def _bind_draft(screen: Screen, actions: Actions, hint: Hint) -> None:
             draft.cancel_completion()
         elif actions.busy:
             actions.interrupt()
-        elif draft.text and hint.press(event, "Esc again clears the input"):
-            draft.reset(append_to_history=True)
+        elif draft.text:
+            if hint.press(event, "Esc again clears the input"):
+                draft.reset(append_to_history=True)
+        elif hint.press(event, "Esc again goes back to an earlier turn"):
+            actions.send("/rewind", later=False)
 
     empty = Condition(lambda: not draft.text)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Sequence, Set
 
 from codeagent.agent.session import Session
-from codeagent.commands.base import CommandContext, Desk, Done, Exit, Play, Send, Switch
+from codeagent.commands.base import CommandContext, Desk, Done, Draft, Exit, Play, Send, Switch
 from codeagent.commands.dispatch import dispatch, is_command
 from codeagent.core.display import visible
 from codeagent.core.entries import Entry
@@ -133,6 +133,8 @@ class Talk:
                 await self._play(self.session.run_turn(text))
             case Play(events):
                 await self._play(events)
+            case Draft(text):
+                self._surface.restore(text)
             case Done():
                 pass
         return True

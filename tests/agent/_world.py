@@ -165,7 +165,7 @@ class World:
         assembly = Assembly(self.options, self.project, self.settings, self.person, self.notices)
         bench = assembly.workbench(history)
         tools = [self.stand_ins.get(tool.name, tool) for tool in builtin_tools()]
-        bench = replace(bench, toolbox=Toolbox(tools, bench.permissions))
+        bench = replace(bench, toolbox=Toolbox(tools, bench.permissions, checkpoints=bench.saved))
         session = assembly.session(history, connection, bench, reason)
         self.sessions.append(session)
         return session

@@ -19,6 +19,8 @@ _TAGS = {
     "[THINK]": "[/THINK]",
 }
 _CLOSERS = tuple(_TAGS.values())
+_MARGIN = 60
+"""Characters of a line in which a fence can begin."""
 _QUOTES = ("`", '"', "'")
 _LOST = re.compile(r"</(?:think|thinking|seed:think)>[ \t]*(?:\n|\Z)")
 
@@ -48,6 +50,8 @@ class Parting:
         self._state: Literal["start", "thought", "text", "held"] = "thought" if thinking else "start"
         self._assumed = thinking
         self._closers = _CLOSERS if thinking else ()
+        self._tagged = False
+        """A thought has come and gone."""
         self._tail = ""
         """What has not been told yet."""
         self._text: list[str] = []
@@ -85,7 +89,7 @@ class Parting:
                 self._tail, self._state, self._closers = begun[len(tag) :], "thought", (closer,)
                 return
         if begun and not any(tag.startswith(begun) for tag in _TAGS):
-            self._tail = begun if self._thought else self._tail
+            self._tail = begun if self._tagged else self._tail
             self._state = "text"
 
     def _think(self) -> list[Part]:
@@ -98,7 +102,7 @@ class Parting:
                 return self._as_thought(told)
             if at >= 0:
                 told, self._tail = self._tail[:at], self._tail[at + len(closer) :]
-                self._state, self._assumed = "start", False
+                self._state, self._assumed, self._tagged = "start", False, True
                 return self._as_thought(told)
         keep = _possible(self._tail, self._closers)
         told, self._tail = self._tail[: len(self._tail) - keep], self._tail[len(self._tail) - keep :]
@@ -171,19 +175,22 @@ class _Code:
     """Whether the text so far ends inside code."""
 
     fenced: bool = False
-    line: str = ""
-    """The last line, which may go on."""
+    begun: str = ""
+    """How the last line begins, which may go on."""
+    ticks: int = 0
+    """Backticks in it."""
 
     @property
     def inside(self) -> bool:
-        return self.fenced or self.line.count("`") % 2 == 1
+        return self.fenced or self.ticks % 2 == 1
 
     def after(self, text: str) -> _Code:
-        *whole, last = (self.line + text).split("\n")
-        fenced = self.fenced
-        for line in whole:
-            fenced ^= line.lstrip().startswith(("```", "~~~"))
-        return _Code(fenced, last)
+        first, *lines = text.split("\n")
+        fenced, begun, ticks = self.fenced, (self.begun + first)[:_MARGIN], self.ticks + first.count("`")
+        for line in lines:
+            fenced ^= begun.lstrip().startswith(("```", "~~~"))
+            begun, ticks = line[:_MARGIN], line.count("`")
+        return _Code(fenced, begun, ticks)
 
 
 def _closing(text: str) -> re.Match[str] | None:

@@ -114,6 +114,9 @@ class Profile:
         if self.limit and self.limit in complaint:
             other: LimitField = "max_completion_tokens" if self.limit == "max_tokens" else "max_tokens"
             return replace(self, limit=other if other in complaint else None)
+        if self.thoughts != "always" and _WANTS_THOUGHTS.search(complaint):
+            # It speaks of thinking too, which is what switches efforts.
+            return replace(self, thoughts="always")
         names = {name for sent in self.efforts.values() for name in sent}
         if any(re.search(rf"\b{name}\b", complaint) for name in names):
             return replace(self, efforts={})
@@ -122,7 +125,6 @@ class Profile:
     def _mended(self) -> Iterable[tuple[re.Pattern[str], Profile]]:
         """What complaints about the form of messages and tools come to."""
         return (
-            (_WANTS_THOUGHTS, replace(self, thoughts="always")),
             (_NO_THOUGHTS, replace(self, thoughts="never")),
             (_NINE, replace(self, ids="nine")),
             (_SHORT, replace(self, ids="short")),

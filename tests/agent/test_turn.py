@@ -22,7 +22,7 @@ from codeagent.core.events import (
 )
 from codeagent.core.messages import AssistantMessage, Reasoning, ToolCall, ToolMessage, UserMessage
 from codeagent.core.tools import ToolResult
-from codeagent.llm.providers.scripted import call, calls, say
+from codeagent.llm.providers.scripted import Step, call, calls, say
 from tests.agent._world import USED, World, check_valid, ended, events, happens, messages, said, until, with_usage
 
 READ = ToolCall("call_1", "read_file", '{"path": "a.txt"}')
@@ -126,6 +126,15 @@ async def test_writes_of_one_reply_run_in_order(world: World) -> None:
     check_valid(session)
 
 
+async def test_ids_may_come_again_in_later_steps_and_turns(world: World) -> None:
+    again = Step(calls=(ToolCall("functions.glob:0", "glob", '{"pattern": "*"}'),))
+    session = world.begin([again, again, say("One."), again, say("Two.")])
+    await happens(session.run_turn("a"))
+    await happens(session.run_turn("b"))
+    assert [one.call_id for one in messages(session) if isinstance(one, ToolMessage)] == ["functions.glob:0"] * 3
+    check_valid(session)
+
+
 async def test_calls_that_cannot_be_made_are_answered_and_the_turn_goes_on(world: World) -> None:
     broken = ToolCall("c1", "read_file", '{"path": ')
     unknown = ToolCall("c2", "read_fil", "{}")
@@ -221,7 +230,7 @@ async def test_thoughts_alone_are_the_answer_the_second_time(world: World) -> No
 
 
 async def test_a_call_written_as_text_is_marked_and_needs_a_yes_even_in_yolo(world: World) -> None:
-    quoted = type(say(""))(calls=(ToolCall("text_1", "shell", '{"command": "echo hi"}'),))
+    quoted = Step(calls=(ToolCall("text_1", "shell", '{"command": "echo hi"}'),))
     session = world.begin([quoted, say("I see.")])
     session.mode = "yolo"
     world.person.interactive = False

@@ -58,7 +58,7 @@ def calls(message: AssistantMessage) -> list[tuple[str, object]]:
         ("\n<thinking>hm</thinking>Yes.", AssistantMessage("Yes.", (), Reasoning("hm"))),
         ("[THINK]hm[/THINK]Yes.", AssistantMessage("Yes.", (), Reasoning("hm"))),
         ("<think>a</think><think>b</think>Yes.", AssistantMessage("Yes.", (), Reasoning("ab"))),
-        ("<think></think>Yes.", AssistantMessage("Yes.")),
+        ("<think></think>\n\nYes.", AssistantMessage("Yes.")),
         ("<think>cut", AssistantMessage("", (), Reasoning("cut"))),
         ("<think>say `</think>` now</think>Yes.", AssistantMessage("Yes.", (), Reasoning("say `</think>` now"))),
         ("Yes, <think> opens it.", AssistantMessage("Yes, <think> opens it.")),

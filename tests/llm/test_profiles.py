@@ -68,6 +68,16 @@ def test_reasoning_is_echoed_where_it_must_be() -> None:
         (Profile(efforts={"low": {"thinking": 1}}), "unknown field `thinking`", Profile()),
         (Profile(efforts={"low": {"thinking": 1}}), "thinking_budget is out of range", None),
         (Profile(), "messages: field required", None),
+        (Profile(efforts={"low": {"thinking": 1}}),
+         "The `reasoning_content` in the thinking mode must be passed back to the API.",
+         Profile(efforts={"low": {"thinking": 1}}, thoughts="always")),
+        (Profile(), "unknown field `reasoning_content`", Profile(thoughts="never")),
+        (Profile(), "After the optional system message, conversation roles must alternate", Profile(alternate=True)),
+        (Profile(), "Unexpected role 'user' after role 'tool'", Profile(alternate=True)),
+        (Profile(), "messages.1.tool_calls.0.id: string should match pattern '^[a-zA-Z0-9_-]+$'", Profile(ids="short")),
+        (Profile(), "messages[2].tool_calls[0].id: string too long. Expected a string with maximum length 40",
+         Profile(ids="short")),
+        (Profile(), "Invalid schema for function 'f': $ref is not supported", Profile(plain_schemas=True)),
     ],
 )  # fmt: skip
 def test_a_complaint_drops_the_field_it_names(profile: Profile, complaint: str, leaner: Profile | None) -> None:

@@ -14,17 +14,20 @@ from codeagent.settings.trust import write_private
 class LessonBook:
     """Implements `ports.Lessons` in one file, by endpoint and model. Losing it costs a few refused requests."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, settled: Mapping[str, Any] | None = None) -> None:
+        """`settled` is what the person has said; nothing that was learnt goes before it."""
         self._path = path
+        self._settled = settled or {}
 
     def of(self, place: str) -> Mapping[str, Any]:
         found = self._read().get(place)
-        return found if isinstance(found, dict) else {}
+        return {**(found if isinstance(found, dict) else {}), **self._settled}
 
     def learn(self, place: str, lessons: Mapping[str, Any]) -> None:
         book = self._read()
-        if lessons:
-            book[place] = dict(lessons)
+        learnt = {name: value for name, value in lessons.items() if name not in self._settled}
+        if learnt:
+            book[place] = learnt
         else:
             book.pop(place, None)
         try:

@@ -137,12 +137,37 @@ class NetworkSettings(_Table):
     """Seconds between two pieces of a reply."""
 
 
+class ProfileSettings(_Table):
+    """How the models of a provider are asked; what is left out is as known, or learnt from refusals."""
+
+    limit: Literal["max_tokens", "max_completion_tokens", "none"] | None = None
+    """The field that bounds a reply."""
+    usage: bool | None = None
+    """Usage may be asked for in streams."""
+    vision: bool | None = None
+    system: bool | None = None
+    """There is a system role."""
+    alternate: bool | None = None
+    """User and assistant must take turns."""
+    ids: Literal["any", "short", "nine"] | None = None
+    """Which ids of tool calls are taken: any, at most 40 characters, exactly nine letters and digits."""
+    thoughts: Literal["kept", "always", "never"] | None = None
+    """Reasoning in messages that are sent back."""
+    plain_schemas: bool | None = None
+    """Tool schemas go without references, alternatives and formats."""
+    opened: bool | None = None
+    """Replies begin inside a thought."""
+    bare_calls: bool | None = None
+    """JSON alone at the end of a reply is a tool call."""
+
+
 class ProviderSettings(_Table):
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]+$")
     base_url: str
     api_key_env: str = ""
     """Name of the variable that holds the key ("" where none is needed)."""
     models: Strings = ()
+    profile: ProfileSettings = ProfileSettings()
 
 
 class Settings(BaseSettings):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 from codeagent.core.errors import ConfigError
 from codeagent.core.paths import Home
 from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints, named_flags
+from codeagent.llm.learning import profile_of
+from codeagent.llm.profiles import Profile
 from codeagent.llm.providers.openai_chat import OpenAIChat
 from codeagent.llm.retry import RetryingProvider
 from codeagent.settings import load_settings
@@ -134,6 +138,18 @@ async def test_a_provider_is_named_by_flag(
     home.config.write_text(OWN)
     environ = OPENAI_SET | DEEPSEEK_SET | {"CORP_KEY": "corp-key"}
     assert goes(await endpoints(home, environ, provider, **flags).connect()) == place
+
+
+async def test_a_profile_written_by_hand_goes_before_what_is_known(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.config.write_text(OWN + 'profile = { limit = "none", ids = "nine", vision = false }\n')
+    found = await endpoints(home, {"CORP_KEY": "corp-key"}, "corp").spoken()
+    known = Profile(limit=None, ids="nine", vision=False)
+    assert profile_of(found) == known
+    assert found.lessons is not None
+    found.lessons.learn(found.place, {"vision": True, "usage": False})
+    assert profile_of(found) == replace(known, usage=False)
+    assert json.loads(home.profiles.read_text()) == {found.place: {"usage": False}}
 
 
 async def test_an_unknown_provider_is_told_with_those_there_are(tmp_path: Path) -> None:

@@ -47,9 +47,10 @@ class Parting:
         self._names = names
         self._bare = bare
         self._marks = MARKS if names else ()
-        self._state: Literal["start", "thought", "text", "held"] = "thought" if thinking else "start"
+        self._state: Literal["start", "thought", "text", "held"] = "start"
         self._assumed = thinking
-        self._closers = _CLOSERS if thinking else ()
+        self._closers = _CLOSERS
+        self._apart = False
         self._tagged = False
         """A thought has come and gone."""
         self._tail = ""
@@ -60,7 +61,8 @@ class Parting:
 
     def apart(self) -> None:
         """The server parts thinking itself: content that has not begun inside a tag of its own is all answer."""
-        if self._assumed and not self._thought and not self._tail:
+        self._apart = True
+        if self._assumed and not self._thought:
             self._state, self._assumed = "start", False
 
     def add(self, piece: str) -> list[Part]:
@@ -87,10 +89,11 @@ class Parting:
         for tag, closer in _TAGS.items():
             if begun.startswith(tag):
                 self._tail, self._state, self._closers = begun[len(tag) :], "thought", (closer,)
+                self._assumed = False
                 return
         if begun and not any(tag.startswith(begun) for tag in _TAGS):
             self._tail = begun if self._tagged else self._tail
-            self._state = "text"
+            self._state = "thought" if self._assumed else "text"
 
     def _think(self) -> list[Part]:
         for closer in self._closers:
@@ -146,20 +149,20 @@ class Parting:
         """What remains; calls are looked for only in a reply that is `whole`."""
         rest, self._tail = self._tail, ""
         if self._state == "thought":
-            return self._unclosed(rest)
+            return self._unclosed(rest, whole)
         calls = read_block(rest, self._names) if self._state == "held" and whole else []
         parts = [] if calls else self._as_text(rest)
         text, lost = "".join(self._text), ""
-        found = None if self._thought else _closing(text)
+        found = None if self._thought or self._apart else _closing(text)
         if found is not None:
             lost, text = text[: found.start()], text[found.end() :].lstrip()
         if not calls and self._bare and whole:
             text, calls = bare_block(text, self._names)
         return Parted(parts, calls, text.rstrip() if calls else text, lost)
 
-    def _unclosed(self, rest: str) -> Parted:
-        """Thinking to the end; where that was only assumed, it was the answer."""
-        if not self._assumed:
+    def _unclosed(self, rest: str, whole: bool) -> Parted:
+        """Thinking to the end; where that was only assumed and the reply is whole, it was the answer."""
+        if not self._assumed or not whole:
             return Parted(self._as_thought(rest), [], "")
         text = "".join(self._thought) + rest
         self._thought.clear()

@@ -99,9 +99,16 @@ def test_an_expected_thought_that_never_closes_was_the_answer() -> None:
     assert (told(items)[0], reply.message) == ("Yes.", AssistantMessage("Yes."))
 
 
+def test_an_expected_thought_may_have_its_tag_all_the_same_and_be_cut() -> None:
+    assert answer("<think>hm</think>\n\nYes.", thinking=True) == AssistantMessage("Yes.", (), Reasoning("hm"))
+    items, reply, _ = stream("hm", thinking=True, finish="length")
+    assert (told(items), reply.message) == (("", "hm"), AssistantMessage("", (), Reasoning("hm")))
+
+
 def test_where_the_server_parts_thinking_the_content_is_the_answer() -> None:
     items, reply, _ = stream("Yes.", thinking=True, apart="hm")
     assert (told(items), reply.message) == (("Yes.", "hm"), AssistantMessage("Yes.", (), Reasoning("hm")))
+    assert stream("a\n</think>\nb", apart="hm")[1].message == AssistantMessage("a\n</think>\nb", (), Reasoning("hm"))
 
 
 @given(st.text(alphabet="<>/think `\nab", max_size=60), st.integers(1, 5))

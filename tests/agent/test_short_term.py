@@ -92,7 +92,7 @@ async def test_a_session_that_goes_on_takes_its_conversation_up(world: World) ->
 async def test_long_talk_is_compressed_in_the_background_and_no_request_waits(make: Make) -> None:
     world = make(memory__compression_trigger_ratio=0.5)
     compress = Step("They talked for long.", purpose="compress")
-    session = world.begin([*[say("An answer of some length. " * 60)] * 6, *[compress] * 3], window=8_400)
+    session = world.begin([*[say("An answer of some length. " * 186)] * 6, *[compress] * 3], window=26_000)
     await talk(session, *"abcdef")
     assert session.memory.conversation is not None
     await session.memory.conversation.settled()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from codeagent.agent.model import Model
-from codeagent.core.errors import CodeAgentError, ConfigError, ModelError, NotConfigured
+from codeagent.core.errors import CodeAgentError, ConfigError, ModelError, NotConfigured, PassingError
 from codeagent.core.events import Notice
 from codeagent.core.messages import WireShape
 from codeagent.core.paths import Home
@@ -117,10 +117,16 @@ class Endpoints:
         Raises:
             NotConfigured: nothing says where a model is.
             ConfigError: what is said does not fit together, or no model is asked at all.
+            PassingError: the model has to be asked for, and nobody answers.
         """
         if not self._spoken:
             raise ConfigError("{name} is no endpoint: there is nothing to examine.", name=self.provider)
-        return await self._endpoint(name if name is not None else self.settings.model)
+        try:
+            return await self._endpoint(name if name is not None else self.settings.model)
+        except ConfigError as error:
+            if isinstance(error.__cause__, PassingError):
+                raise error.__cause__ from None
+            raise
 
     def models(self) -> list[str]:
         """Names that can be switched to, as far as they are known without asking anybody."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import stat
 
+import pytest
+
 from codeagent.core.paths import Home
 from tests.cli.conftest import Cli
 from tests.llm.test_doctor import bare, capable
@@ -40,8 +42,9 @@ def test_as_json(cli: Cli, home: Home) -> None:
         assert found == {"base_url": server.base_url, "model": "m", "window": None, "profile": {}, "warnings": []}
 
 
-def test_nobody_there_is_worth_another_try(cli: Cli, home: Home) -> None:
-    said = cli("doctor", "--base-url", "http://127.0.0.1:9", "--model", "m")
+@pytest.mark.parametrize("model", [("--model", "m"), ()])
+def test_nobody_there_is_worth_another_try(cli: Cli, home: Home, model: tuple[str, ...]) -> None:
+    said = cli("doctor", "--base-url", "http://127.0.0.1:9", *model)
     assert (said.code, said.out) == (75, "")
     assert "http://127.0.0.1:9/v1" in said.err
 

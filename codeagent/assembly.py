@@ -46,7 +46,7 @@ from codeagent.prompts import make_prompt
 from codeagent.safety.checkpoints.saved import SavedWork
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
-from codeagent.saving import make_saved_work
+from codeagent.saving import make_losses, make_saved_work
 from codeagent.settings import Settings
 from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
@@ -215,6 +215,7 @@ class Assembly:
             allow=parse_rules(rules.allow),
             ask=parse_rules(rules.ask),
             deny=(*parse_rules(rules.deny), *tattoo_rules(self._home)),
+            losses=make_losses(self._options.environ, self._settings.checkpoints),
         )
 
     def _keeper(self, history: History, connection: Connection, memory: ConversationMemory) -> ConversationKeeper:

@@ -12,13 +12,14 @@ from codeagent.core.paths import Home
 from codeagent.core.tools import Action, Command
 from codeagent.history.history import History
 from codeagent.history.reading import read_checkpoints
-from codeagent.safety.checkpoints.saved import SavedWork
+from codeagent.safety.checkpoints.saved import THREATENED, SavedWork
 from codeagent.safety.checkpoints.store import Store
 from codeagent.safety.checkpoints.tree import Tree
 from codeagent.safety.commands import only_looks
+from codeagent.safety.losses import Losses
 from codeagent.settings.schema import CheckpointSettings
 
-_MB = 1_000_000
+MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +47,19 @@ def make_saved_work(
     tell: Callable[[Notice], object],
 ) -> SavedWork:
     """Nothing is opened or read before the first tool that changes something."""
-    store = Store(home.checkpoints, settings.store_mb * _MB)
-    limit = settings.file_mb * _MB
-    tree = Tree(map(str, roots), store, skip=[str(home.root)], limit=limit, room=settings.store_mb * _MB // 2)
+    store = Store(home.checkpoints, settings.store_mb * MB)
+    limit = settings.file_mb * MB
+    tree = Tree(map(str, roots), store, skip=[str(home.root)], limit=limit, room=settings.store_mb * MB // 2)
 
     def looks(action: Action) -> bool:
         return isinstance(action.preview, Command) and only_looks(action.subject, Path(action.preview.cwd), roots)
 
     return SavedWork(
         store, tree, _SessionLog(history), tell,
-        session=history.session.id, looks=looks, outside=lambda action: (), limit=limit,
+        session=history.session.id, looks=looks, limit=limit,
     )  # fmt: skip
+
+
+def make_losses(environ: Mapping[str, str], settings: CheckpointSettings) -> Losses:
+    """What commands would destroy; without checkpoints nothing of it can be saved."""
+    return Losses(environ, settings.file_mb * MB * THREATENED if settings.enabled else -1)

@@ -3,7 +3,9 @@
 Judged in this order: deny rules; calls that were written as text, which are always asked; consent that a tool asks
 for itself (memory); yolo; reads within reach; ask rules; allow rules; plan mode (which lets the web be read, asked
 like everywhere); commands that only look; edits inside the roots in accept-edits; grants of this session; the person.
-Shift-Tab goes round default, accept-edits and plan; yolo is only ever chosen by name, and left for default.
+Whatever allowed a command, the person is asked where it would destroy what git does not have; in yolo only where that
+cannot be saved first. Shift-Tab goes round default, accept-edits and plan; yolo is only ever chosen by name, and left
+for default.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from codeagent.core.tools import Action, Command
 from codeagent.core.ui import UI, Choice, Question
 from codeagent.core.web import host_of
 from codeagent.safety.commands import only_looks
+from codeagent.safety.losses import Loss, Losses
 from codeagent.safety.places import guarded, inside, real
 from codeagent.safety.rules import Rule, allows, forbids, within
 
@@ -76,7 +79,9 @@ class Permissions:
         allow: Iterable[Rule] = (),
         ask: Iterable[Rule] = (),
         deny: Iterable[Rule] = (),
+        losses: Losses | None = None,
     ) -> None:
+        """`losses` knows what a command would destroy."""
         self.mode: Mode = mode
         self.denials: list[Denial] = []
         self._roots = tuple(roots)
@@ -84,6 +89,7 @@ class Permissions:
         self._ui = ui
         self._allow, self._ask_first, self._deny = tuple(allow), tuple(ask), tuple(deny)
         self._grants: list[_Grant] = []
+        self._losses = losses
         self._asking = asyncio.Lock()
 
     def cycle(self) -> Mode:
@@ -102,13 +108,22 @@ class Permissions:
     async def check(self, action: Action) -> Verdict:
         """Judge by mode and rules; ask the person where they do not decide."""
         verdict = self._judge(action)
-        if verdict is None:
+        loss = await self._lost(action, verdict)
+        if verdict is None or loss is not None:
             async with self._asking:
                 # Another question may meanwhile have been answered with a yes for this one too.
-                verdict = self._judge(action) or await self._ask(action)
+                verdict = (self._judge(action) if loss is None else None) or await self._ask(action, loss)
         if not verdict.allowed:
             self.refused(action, verdict.reason)
         return verdict
+
+    async def _lost(self, action: Action, verdict: Verdict | None) -> Loss | None:
+        """What the person has to know before `action` is done, whatever allowed it: in yolo only what cannot be saved
+        first. Where nobody can answer, rules and modes have said all."""
+        if self._losses is None or not self._ui.interactive or (verdict is not None and not verdict.allowed):
+            return None
+        loss = await self._losses.of(action)
+        return loss if loss is None or self.mode != "yolo" or loss.unsaved else None
 
     def refused(self, action: Action, reason: str) -> None:
         self.denials.append(Denial(action.tool, action.subject, reason))
@@ -163,17 +178,20 @@ class Permissions:
     def _guarded(self, action: Action) -> bool:
         return action.kind == "edit" and guarded(real(action.subject), self._roots)
 
-    async def _ask(self, action: Action) -> Verdict:
+    async def _ask(self, action: Action, loss: Loss | None = None) -> Verdict:
         if not self._ui.interactive:
             return Verdict(
                 False, f"{action.title}: this needs a yes, and there is no terminal to ask. It was not done."
             )
-        grant = self._grant(action)
+        # A yes to a loss is a yes to this one.
+        grant = self._grant(action) if loss is None else None
         choices = [Choice("yes", "Yes")]
         if grant is not None:
             choices.append(Choice("session", self._label(grant)))
         choices.append(Choice("no", "No, and tell the model what to do instead", feedback=True))
-        answer = await self._ui.ask(Question(f"{action.title}?", tuple(choices), action.preview, self._told(action)))
+        answer = await self._ui.ask(
+            Question(f"{action.title}?", tuple(choices), action.preview, self._told(action, loss))
+        )
         if answer.key == "session" and grant is not None:
             self._grants.append(grant)
         if answer.key in ("yes", "session"):
@@ -211,9 +229,10 @@ class Permissions:
         top = self._roots[0]
         return f"{folder.relative_to(top.parent)}/" if folder.is_relative_to(top) else f"{folder}/"
 
-    def _told(self, action: Action) -> str:
+    def _told(self, action: Action, loss: Loss | None) -> str:
         written = "The model wrote this call as text." if action.written else ""
-        return ". ".join(part for part in (self._detail(action), written) if part)
+        lost = loss.told(str(_cwd(action))) if loss is not None else ""
+        return ". ".join(part for part in (self._detail(action), lost, written) if part)
 
     def _detail(self, action: Action) -> str:
         if action.kind == "run":

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
+import stat
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +20,15 @@ from codeagent.safety.checkpoints.states import Changed, State, from_json, read,
 from codeagent.safety.checkpoints.store import Store
 from codeagent.safety.checkpoints.timeline import Log, Past, Record, record_of
 from codeagent.safety.checkpoints.tree import TooLarge, Tree
+from codeagent.safety.threats import Threat, threats
 
 FIRST_SECONDS = 3.0
 """What a command may have to wait for its checkpoint; what is not kept by then is taken up with the next."""
 AFTER_SECONDS = 1.0
+LONGEST = 30.0
+"""Seconds for saving what a command is about to destroy."""
+THREATENED = 10
+"""So many times larger may a file be that is about to be destroyed."""
 _SCANNED = b"+"
 """Begins what is pending of a command: the states before it are those that the tree has seen."""
 
@@ -52,18 +59,15 @@ class SavedWork:
         *,
         session: str,
         looks: Callable[[Action], bool],
-        outside: Callable[[Action], Sequence[str]],
         limit: int,
     ) -> None:
-        """`looks` says whether a command only looks, `outside` names what it threatens; `limit`: bytes of a file that
-        is kept."""
+        """`looks` says whether a command only looks; `limit`: bytes of a file that is kept."""
         self._store = store
         self._tree = tree
         self._past = Past(log, store)
         self._tell = tell
         self._session = session
         self._looks = looks
-        self._threatened = outside
         self._limit = limit
         self._lock = threading.Lock()
         self._reading = asyncio.Lock()
@@ -101,7 +105,7 @@ class SavedWork:
             if action.kind == "edit":
                 self._begin_edit(run, [part.subject for part in action.parts])
             else:
-                self._begin_command(run, self._threatened(action))
+                self._begin_command(run, threats(action))
             self._running[run.id] = run
 
     async def _ended(self, run: _Run) -> None:
@@ -123,7 +127,7 @@ class SavedWork:
             run.exact = tuple(run.before)
             self._store.begin(run.id, self._session, to_json(Changed(*pair, pair[1]) for pair in run.before.items()))
 
-    def _begin_command(self, run: _Run, threatened: Sequence[str]) -> None:
+    def _begin_command(self, run: _Run, threats: Sequence[Threat]) -> None:
         if not self._blind:
             try:
                 self._look()
@@ -131,21 +135,23 @@ class SavedWork:
             except TooLarge:
                 self._too_large()
         if run.scanned:
-            self._tree.keep(60.0, threatened)
+            self._tree.keep(LONGEST, [path for threat in threats for path in threat.paths])
             self._tree.keep(FIRST_SECONDS)
-            if self._tree.lacking:
-                self._say(
-                    "The first checkpoints do not hold all files yet: {left:,} are missing.", left=self._tree.lacking
-                )
+            if left := self._tree.lacking:
+                self._say("The first checkpoints do not hold all files yet: {left:,} are missing.", left=left)
         with self._store:
-            for path in threatened:
-                if not (run.scanned and self._tree.covers(path)):
-                    for each in _walked(path):
-                        run.before[each] = read(each, self._store.put, self._limit)
+            for path in (path for threat in threats if threat.reach == "named" for path in threat.paths):
+                self._begin_threatened(run, path)
             run.exact = tuple(run.before)
             self._tree.flush()
             changes = to_json(Changed(*pair, pair[1]) for pair in run.before.items())
             self._store.begin(run.id, self._session, _SCANNED + changes if run.scanned else changes)
+
+    def _begin_threatened(self, run: _Run, path: str) -> None:
+        """What the tree does not see, or thinks too large, of what is about to be destroyed."""
+        for each, size in _walked(path):
+            if not run.scanned or size > self._limit or not self._tree.covers(each):
+                run.before[each] = read(each, self._store.put, self._limit * THREATENED)
 
     def _look(self) -> None:
         """What is new belongs to whatever runs."""
@@ -236,17 +242,16 @@ def _missing_above(path: str) -> list[str]:
     return found
 
 
-def _walked(path: str, most: int = 20_000) -> list[str]:
-    """`path` and what lies below it."""
-    found: list[str] = []
+def _walked(path: str, most: int = 20_000) -> Iterator[tuple[str, int]]:
+    """`path` and what lies below it, with sizes."""
     waiting = [path]
-    while waiting and len(found) < most:
+    while waiting and most:
         each = waiting.pop()
-        found.append(each)
-        place = Path(each)
-        if place.is_dir() and not place.is_symlink():
-            try:
-                waiting += sorted(map(str, place.iterdir()))
-            except OSError:
-                continue
-    return found
+        most -= 1
+        try:
+            looks = os.lstat(each)
+            if stat.S_ISDIR(looks.st_mode):
+                waiting += sorted(entry.path for entry in os.scandir(each))
+        except OSError:
+            continue
+        yield each, 0 if stat.S_ISDIR(looks.st_mode) else looks.st_size

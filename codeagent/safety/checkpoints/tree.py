@@ -62,7 +62,8 @@ class Tree:
         return len(self._lacking)
 
     def covers(self, path: str) -> bool:
-        return any(_below(path, root) for root in self._roots)
+        """Whether a change of `path` is seen."""
+        return any(_below(path, root) for root in self._roots) and not _UNSEEN & set(path.split("/"))
 
     def look(self) -> dict[str, State]:
         """What has changed since the last look, with the states before it; at first nothing is known to have changed

@@ -64,7 +64,6 @@ class Place:
             self.told.append,
             session="s1",
             looks=lambda action: action.subject.startswith("ls"),
-            outside=lambda action: (),
             limit=self.limit,
         )
         return self.saved

@@ -58,12 +58,11 @@ def _measure(folder: Path, count: int) -> None:
     print(f"  read and kept for the first time  {time.perf_counter() - started:8.2f} s")
     print(f"  look                              {median(lambda: _timed(tree.look), RUNS) * 1000:8.1f} ms")
     saved = SavedWork(store, tree, _Log(), print, session="s", looks=lambda action: False, limit=10_000_000)
-    asyncio.run(_calls(saved, top))
+    asyncio.run(_calls(saved, top, next(top.rglob("*.py"))))
     store.close()
 
 
-async def _calls(saved: SavedWork, top: Path) -> None:
-    file = next(top.rglob("*.py"))
+async def _calls(saved: SavedWork, top: Path, file: Path) -> None:
     command = Action("shell", "run", "true", "Run", Command("true", str(top)))
     edit = Action("edit_file", "edit", str(file), "Edit")
 

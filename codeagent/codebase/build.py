@@ -91,6 +91,7 @@ class Builder:
             known = _known(db, id)
             gone = [path for path in known if path not in seen]
             stale = [one for one in seen.values() if _stale(root, one, known.get(one.path))]
+            stale.sort(key=lambda one: (-one.modified, one.path))  # what was worked on last can be found first
             if not gone and not stale:
                 return Outcome(0, 0, 0)
             if not lease(db, id):

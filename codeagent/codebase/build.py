@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from codeagent.codebase.chunks import Chunk, cut
-from codeagent.codebase.disk import LARGEST, Seen, look, read
+from codeagent.codebase.disk import AGAIN, LARGEST, Seen, look, read
 from codeagent.codebase.grammars import GRAMMARS, Parsers
 from codeagent.codebase.mentions import mentioned
 from codeagent.codebase.roots import lease, release, root_id
@@ -101,11 +101,12 @@ class Builder:
             finally:
                 release(db, id)
 
-    def stale(self, root: Path, paths: Iterable[str]) -> list[str]:
-        """Those of `paths` that are new or changed since they were taken in. Raises StoreError."""
+    def behind(self, root: Path, paths: Iterable[str]) -> int:
+        """How many of `paths` are new or changed since they were taken in. Raises StoreError."""
         with self._store.open() as db:
             known = _known(db, root_id(db, root))
-        return [path for path in paths if (one := look(root, path)) and _stale(root, one, known.get(path))]
+        looked = ((one, known.get(path)) for path in paths if (one := look(root, path)))
+        return sum(_stale(root, one, was) for one, was in looked if was is None or was[:2] != (one.size, AGAIN))
 
     def refresh(self, root: Path, path: str) -> bool:
         """Take one file of `root` in anew where it has changed; whether it had."""
@@ -190,12 +191,13 @@ class Builder:
             whole.update(body)
             row = old.pop((chunk.symbol, digest), None)
             if row is not None:
-                moved = (file, chunk.start, chunk.end, row)
-                db.execute("UPDATE chunks SET file = ?, first = ?, last = ? WHERE id = ?", moved)
+                moved = (file, chunk.start, chunk.end, chunk.line, row)
+                db.execute("UPDATE chunks SET file = ?, first = ?, last = ?, line = ? WHERE id = ?", moved)
                 continue
             made = db.execute(
-                "INSERT INTO chunks (file, first, last, symbol, kind, head, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (file, chunk.start, chunk.end, chunk.symbol, chunk.kind, chunk.head, digest),
+                "INSERT INTO chunks (file, first, last, symbol, kind, line, head, digest)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (file, chunk.start, chunk.end, chunk.symbol, chunk.kind, chunk.line, chunk.head, digest),
             )
             terms = (made.lastrowid, place, *map(" ".join, (names, self._terms(chunk.symbol), body)))
             db.execute("INSERT INTO terms (rowid, place, path, symbol, body) VALUES (?, ?, ?, ?, ?)", terms)

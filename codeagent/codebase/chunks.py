@@ -35,8 +35,10 @@ class Chunk:
     """What is defined here, with what it lies in ("Class.method"); "" outside definitions."""
     kind: str
     """class, function, method, section, …; "" outside definitions."""
+    line: int
+    """Where the definition itself begins, behind comments and decorators."""
     head: str
-    """The line that begins it, cut."""
+    """That line, cut."""
     text: str
 
 
@@ -179,4 +181,4 @@ def _chunk(
     head = lines[first].strip()[:160]
     kind = definitions[owner].kind if owner >= 0 else ""
     symbol = names[owner] if owner >= 0 else ""
-    return Chunk(start + 1, end, symbol, kind, head, "\n".join(lines[start:end]))
+    return Chunk(start + 1, end, symbol, kind, first + 1, head, "\n".join(lines[start:end]))

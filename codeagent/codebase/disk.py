@@ -20,6 +20,9 @@ _WIDE = 400
 _NOW = 2_000_000_000
 """Nanoseconds: a file changed so shortly before it was read may change again within the same time stamp."""
 
+AGAIN = -1
+"""In place of a time stamp: the file is to be looked at again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -29,7 +32,7 @@ class Seen:
     """Relative to its root."""
     size: int
     modified: int
-    """Nanoseconds; -1 where it is to be looked at again."""
+    """Nanoseconds, or `AGAIN`."""
 
 
 def look(root: Path, path: str) -> Seen | None:
@@ -58,7 +61,7 @@ def read(root: Path, seen: Seen) -> tuple[Seen, bytes, str]:
         return seen, b"", "unreadable"
     # Read within the grain of its time stamp: a later change might not show in it, so it is looked at again.
     fresh = time.time_ns() - about.st_mtime_ns < _NOW
-    now = Seen(seen.path, about.st_size, -1 if fresh else about.st_mtime_ns)
+    now = Seen(seen.path, about.st_size, AGAIN if fresh else about.st_mtime_ns)
     if len(data) > LARGEST:
         return now, b"", "large"
     if len(data) > 20 * _WIDE and len(data) > _WIDE * (data.count(b"\n") + data.count(b"\r") + 1) and b"\0" not in data:

@@ -219,7 +219,7 @@ class ProjectCode:
             chunks=chunks,
             symbols=named,
             vectors=self._meaning.count(roots),
-            left=sum(len(self._builder.stale(root, paths)) for root, paths in listed),
+            left=sum(self._builder.behind(root, paths) for root, paths in listed),
             left_out=tuple((reason, count) for reason, count in reasons.items() if reason),
         )
 

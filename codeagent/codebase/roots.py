@@ -7,6 +7,7 @@ import sqlite3
 import time
 from pathlib import Path
 
+from codeagent.codebase.disk import AGAIN
 from codeagent.core.errors import StoreError
 
 _LEASE = 30.0
@@ -45,7 +46,7 @@ def _moved(db: sqlite3.Connection, root: Path, mark: str) -> int:
 def _replaced(db: sqlite3.Connection, id: int, mark: str) -> int:
     """Another folder stands where this one was: its files are looked at again, whatever their time stamps say."""
     db.execute("UPDATE roots SET mark = ? WHERE id = ?", (mark, id))
-    db.execute("UPDATE files SET modified = -1 WHERE root = ?", (id,))
+    db.execute("UPDATE files SET modified = ? WHERE root = ?", (AGAIN, id))
     return id
 
 

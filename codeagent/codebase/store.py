@@ -25,7 +25,8 @@ _TABLES = """
         size INTEGER NOT NULL, modified INTEGER NOT NULL, digest BLOB NOT NULL, left_out TEXT NOT NULL,
         said BLOB NOT NULL, UNIQUE (root, path));
     CREATE TABLE chunks (id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER NOT NULL, first INTEGER NOT NULL,
-        last INTEGER NOT NULL, symbol TEXT NOT NULL, kind TEXT NOT NULL, head TEXT NOT NULL, digest BLOB NOT NULL);
+        last INTEGER NOT NULL, symbol TEXT NOT NULL, kind TEXT NOT NULL, line INTEGER NOT NULL, head TEXT NOT NULL,
+        digest BLOB NOT NULL);
     CREATE INDEX chunks_of ON chunks (file);
     CREATE INDEX symbols ON chunks (symbol) WHERE symbol != '';
     CREATE VIRTUAL TABLE terms USING fts5(place, path, symbol, body, content='', tokenize="ascii tokenchars '._-/:@'");

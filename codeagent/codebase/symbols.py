@@ -31,7 +31,7 @@ class Symbol:
 def ranked(db: sqlite3.Connection, root: int) -> list[Symbol]:
     """The definitions of a root, those that the most other files mention first."""
     rows = db.execute(
-        "SELECT files.path, min(first), symbol, kind, head, files.id FROM chunks JOIN files ON files.id = chunks.file"
+        "SELECT files.path, min(line), symbol, kind, head, files.id FROM chunks JOIN files ON files.id = chunks.file"
         " WHERE files.root = ? AND symbol != '' AND kind != 'section' GROUP BY chunks.file, symbol",
         (root,),
     ).fetchall()

@@ -106,14 +106,14 @@ class Store:
 
 def test_python_is_cut_with_its_comments_and_decorators() -> None:
     assert cut(".py", PYTHON, PARSERS) == [
-        Chunk(1, 2, "", "", '"""模块说明"""', '"""模块说明"""\nimport os'),
+        Chunk(1, 2, "", "", 1, '"""模块说明"""', '"""模块说明"""\nimport os'),
         Chunk(
-            4, 8, "read", "function", "def read(path):",
+            4, 8, "read", "function", 6, "def read(path):",
             '# 读取配置文件\n@cached\ndef read(path):\n    """Read it."""\n    return path',
         ),
-        Chunk(11, 14, "Store", "class", "class Store:", 'class Store:\n    """Keeps."""\n\n    size = 1'),
+        Chunk(11, 14, "Store", "class", 11, "class Store:", 'class Store:\n    """Keeps."""\n\n    size = 1'),
         Chunk(
-            16, 19, "Store.get", "method", "async def get(self, key):",
+            16, 19, "Store.get", "method", 16, "async def get(self, key):",
             "    async def get(self, key):\n        def inner():\n            return key\n        return inner()",
         ),
     ]  # fmt: skip

@@ -1,0 +1,106 @@
+"""How fast code is indexed and found: python -m benchmarks.index [folder]
+
+Without a folder the interpreter's own library is indexed. Files and megabytes a second of the first run, the size of
+the database beside the text that is in it, a run with nothing changed, one with a changed file, questions, each a name
+that the code defines or a few of its words, beside ripgrep looking for the name, and the memory of the whole process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from benchmarks._measure import resident_mb, row
+from codeagent.codebase.index import ProjectCode
+from codeagent.codebase.store import CodeStore
+from codeagent.core.paths import Home
+from codeagent.text.segment import Segmenter
+from codeagent.toolkit import make_code
+from codeagent.tools.walking import ripgrep
+
+QUESTIONS = 200
+
+
+async def took(work: Awaitable[object]) -> float:
+    """Seconds of the clock."""
+    started = time.perf_counter()
+    await work
+    return time.perf_counter() - started
+
+
+def spread(seconds: list[float]) -> str:
+    cuts = statistics.quantiles(seconds, n=20)
+    return f"p50 {1000 * statistics.median(seconds):.0f} ms, p95 {1000 * cuts[-1]:.0f} ms"
+
+
+def names(path: Path) -> list[str]:
+    """Names that are defined once, some of them."""
+    with CodeStore(path).open() as db:
+        found = [name for (name,) in db.execute("SELECT symbol FROM chunks WHERE symbol != '' GROUP BY symbol")]
+    return random.Random(1).sample(found, min(QUESTIONS, len(found)))
+
+
+def searched(rg: str, name: str, top: Path) -> float:
+    started = time.perf_counter()
+    subprocess.run([rg, "-n", "-F", name, str(top)], stdout=subprocess.DEVNULL, check=False)
+    return time.perf_counter() - started
+
+
+def held(path: Path) -> tuple[int, float]:
+    """(files whose text is in the index, their megabytes)."""
+    with CodeStore(path).open() as db:
+        sizes = [size for (size,) in db.execute("SELECT size FROM files WHERE left_out = ''")]
+    return len(sizes), sum(sizes) / 1e6
+
+
+async def measure(make: Callable[[], ProjectCode], path: Path, top: Path) -> None:
+    before, cpu = resident_mb(os.getpid()), sum(os.times()[:2])
+    code = make()
+    first = await took(code.build())
+    cpu = sum(os.times()[:2]) - cpu
+    files, text = held(path)
+    row("files that are text, MB", f"{files:,}", f"{text:.1f} MB")
+    row("first run", f"{first:.1f} s", f"{files / first:,.0f} files/s", f"{text / first:.1f} MB/s", f"{cpu:.1f} s cpu")
+    size = (await code.status()).size / 1e6
+    row("database, its size beside the text", f"{size:.1f} MB", f"{size / text:.2f}")
+    nothing = statistics.median([await took(make().build()) for _ in range(5)])
+    total = (await code.status()).files
+    row("nothing changed; of 20 000 files", f"{1000 * nothing:.0f} ms", f"{1000 * nothing / total * 20_000:.0f} ms")
+    asked = names(path)
+    row("a name", spread([await took(code.search(name)) for name in asked]))
+    words = [" ".join(random.Random(name).sample(asked, 4)).replace(".", " ").replace("_", " ") for name in asked]
+    row("some words", spread([await took(code.search(four)) for four in words]))
+    if rg := ripgrep(os.environ):
+        row("ripgrep, the name", spread([searched(rg, name.rpartition(".")[2], top) for name in asked]))
+    row("the symbol map of 1 000 tokens", f"{1000 * await took(code.map(1_000)):.0f} ms")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    row("resident: before, now, at most", *(f"{mb:.0f} MB" for mb in (before, resident_mb(os.getpid()), peak)))
+    await code.aclose()
+
+
+def main() -> None:
+    top = Path(sys.argv[1] if len(sys.argv) > 1 else sysconfig.get_path("stdlib")).resolve()
+    if not top.is_dir():
+        sys.exit(f"There is no folder {top}.")
+    scratch = Path(tempfile.mkdtemp(prefix="codeagent-bench-"))
+    try:
+        home = Home(scratch / "home")
+        words = Segmenter(home.cache, patient=True).words
+        asyncio.run(measure(lambda: make_code(home, (top,), dict(os.environ), words, len), home.code, top))
+    finally:
+        shutil.rmtree(scratch)
+
+
+if __name__ == "__main__":
+    main()

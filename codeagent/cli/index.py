@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from shutil import get_terminal_size
 from typing import Annotated, TypeVar
 
 import typer
@@ -99,7 +100,7 @@ def _with(options: Options, act: Callable[[ProjectCode], Awaitable[T]], *, vecto
 
 
 def _bar(done: int, total: int, what: str) -> None:
-    width = 20
+    width = max(4, min(24, get_terminal_size().columns - 30))
     full = width * done // max(1, total)
     sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (width - full)} {done:,}/{total:,} {what}")
     sys.stderr.flush()

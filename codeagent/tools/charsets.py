@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from unicodedata import category
 
 _SAMPLE = 100_000
 """Bytes beyond ASCII and their neighbours that are looked at."""
@@ -23,6 +24,12 @@ _FREQUENT = frozenset(
     "値関数変実装設計画面終了開始返文字列確認追加削除更新保存読込書込対象場合必要可能"
 )
 _KANA = re.compile(r"[\u3041-\u30fe]")
+_EAST = re.compile(r"[\u3000-\u3020\u3041-\u30fe\uff01-\uff5e]")
+"""Kana and the punctuation of Chinese and Japanese."""
+_WIDE = 0.1
+"""Share of usual characters (Latin, blanks, frequent ones) from which a text without a mark is UTF-16."""
+_CONTROLS = re.compile(rb"[\x01-\x06\x0e-\x1a\x7f]")
+_NO_TEXT = frozenset({"Cc", "Cn", "Co", "Cs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +106,29 @@ def _score(data: bytes, name: str, unit: re.Pattern[bytes]) -> float:
 
 def wide(data: bytes, *, whole: bool = True) -> str:
     """utf-16-le or utf-16-be where `data`, which has NUL bytes and no mark, reads as such a text, else ""."""
-    even, odd = data[0:_SAMPLE:2], data[1:_SAMPLE:2]
-    zeros = {"utf-16-le": odd.count(0), "utf-16-be": even.count(0)}
-    name = max(zeros, key=lambda each: zeros[each])
-    if min(zeros.values()) or (whole and len(data) % 2) or not decodes(data, name, whole=whole):
+    if (whole and len(data) % 2) or _strays(data):
         return ""
+    shares = {name: _usual(data, name, whole) for name in ("utf-16-le", "utf-16-be")}
+    name = max(shares, key=lambda each: shares[each])
+    return name if shares[name] >= _WIDE else ""
+
+
+def _strays(data: bytes) -> bool:
+    """Whether this is a text in single bytes but for a few NUL bytes, which make it binary."""
+    sample = data[:_SAMPLE]
+    rest = sample.replace(b"\0", b"")
+    return (
+        4 * (len(sample) - len(rest)) < len(sample)
+        and _CONTROLS.search(rest) is None
+        and decodes(rest, "utf-8", whole=False)
+    )
+
+
+def _usual(data: bytes, name: str, whole: bool) -> float:
+    """The share of usual characters in `data` read as UTF-16; 0 where that holds what is in no text."""
+    if not decodes(data, name, whole=whole):
+        return 0.0
     text = data[: _SAMPLE // 2 * 2].decode(name, "ignore")
-    return name if all(char >= " " or char in "\t\n\r\f" for char in text) and re.search(r"[\n ]|\w\w", text) else ""
+    if any(category(char) in _NO_TEXT and char not in "\t\n\r\f" for char in text):
+        return 0.0
+    return sum(char < "\u0100" or char in _FREQUENT or _EAST.fullmatch(char) is not None for char in text) / len(text)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from functools import reduce
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec, RegexPattern
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
+_SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 _MOST = 200
 """Alternatives that a pattern with braces may stand for."""
 
@@ -22,13 +24,19 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     """
     if not pattern.strip():
         raise ValueError("it is empty")
-    for opening, closing in ("[]", "{}"):
-        bare = re.sub(r"\\.", "", pattern)
-        if bare.count(opening) > bare.count(closing):
-            raise ValueError(f"{opening} is not closed")
-    found = GitIgnoreSpec.from_lines([_anchored(one) for one in expand(pattern)]).patterns
+    bare = _SET.sub("", re.sub(r"\\.", "", pattern))
+    if "[" in bare or bare.count("{") > bare.count("}"):
+        raise ValueError(f"{'[' if '[' in bare else '{'} is not closed")
+    found = ignoring(_anchored(one) for one in expand(pattern)).patterns
     searches = [one.regex.search for one in found if isinstance(one, RegexPattern) and one.regex is not None]
     return lambda path: any(search(path) for search in searches)
+
+
+def ignoring(lines: Iterable[str]) -> GitIgnoreSpec:
+    """The patterns of an ignore file. Raises ValueError."""
+    with warnings.catch_warnings():  # of sets like [[]: they are what was asked for
+        warnings.simplefilter("ignore", FutureWarning)
+        return GitIgnoreSpec.from_lines(lines)
 
 
 def names_hidden(pattern: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Protocol
 from pathspec import GitIgnoreSpec, RegexPattern
 
 from codeagent.core.paths import FOLDER
+from codeagent.tools.globs import ignoring
 from codeagent.tools.process import capture
 
 _Specs = tuple[tuple[str, GitIgnoreSpec], ...]
@@ -137,6 +138,6 @@ def _global(environ: Mapping[str, str], folder: Path) -> _Specs:
 
 def _spec(path: Path) -> GitIgnoreSpec:
     try:
-        return GitIgnoreSpec.from_lines(path.read_text(encoding="utf-8", errors="replace").splitlines())
+        return ignoring(path.read_text(encoding="utf-8", errors="replace").splitlines())
     except (OSError, ValueError):
-        return GitIgnoreSpec.from_lines([])
+        return ignoring(())

@@ -28,6 +28,11 @@ CHINESE = "他说：你好，世界。\nprint('记忆')\n"
         ("①エラー".encode("cp932"), "①エラー", Encoding("cp932")),
         ("a = 1\n好\n".encode("utf-16-le"), "a = 1\n好\n", Encoding("utf-16-le")),
         ("a = 1\n好\n".encode("utf-16-be"), "a = 1\n好\n", Encoding("utf-16-be")),
+        ("一二三\n".encode("utf-16-le"), "一二三\n", Encoding("utf-16-le")),
+        ("一二三\n".encode("utf-16-be"), "一二三\n", Encoding("utf-16-be")),
+        ("\u3000开始\n".encode("utf-16-le"), "\u3000开始\n", Encoding("utf-16-le")),
+        ("\u3000开始\n".encode("utf-16-be"), "\u3000开始\n", Encoding("utf-16-be")),
+        ("привет\n".encode("utf-16-be"), "привет\n", Encoding("utf-16-be")),
         ("“quoted” – text".encode("cp1252"), "“quoted” – text", Encoding("cp1252")),
     ],
 )
@@ -56,7 +61,14 @@ def test_a_few_words_tell_the_encoding(encoding: str, texts: list[str]) -> None:
     assert [detect(text.encode(encoding)) for text in texts] == [Encoding(encoding)] * len(texts)
 
 
-@pytest.mark.parametrize("data", [b"\x7fELF\0\0\1", b"\0" * 64, bytes(range(256)) * 4, b"PK\3\4\0\0\x08\0"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"\x7fELF\0\0\1", b"\0" * 64, bytes(range(256)) * 4, b"PK\3\4\0\0\x08\0"),
+        b"hello wo\0ld this is text\n\n",
+        "你好，世\0界，这里有一行字\n".encode(),
+    ],
+)
 def test_binary_is_no_text(data: bytes) -> None:
     assert decode(data) is None
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+import warnings
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from codeagent.tools.base import ToolFault
 from codeagent.tools.own_search import search_python
 from codeagent.tools.queries import Query
 from codeagent.tools.searching import search_rg
-from codeagent.tools.walking import list_files, ripgrep
+from codeagent.tools.walking import list_files, ripgrep, walk
 from tests.tools.world import World, make_world
 
 
@@ -277,14 +278,22 @@ async def test_newest_first_and_200_at_most(world: World) -> None:
         summary="230 files",
         archive="c2.txt",
     )
-    assert (await world.run("glob", pattern="*.nope")).text == (
-        "No files match *.nope below .. Ignored files were left out."
-    )
+    assert (await world.run("glob", pattern="*.nope")).text == ("No files match *.nope. Ignored files were left out.")
 
 
 def test_braces_stand_for_alternatives() -> None:
     assert sorted(globs.expand("{a,b}/{c,d{e,f}}")) == ["a/c", "a/de", "a/df", "b/c", "b/de", "b/df"]
     assert len(globs.expand("{a,b}" * 40)) < 500
+
+
+def test_a_bracket_in_a_set_warns_nobody(world: World) -> None:
+    ignore = world.file(".gitignore", "[[]x\n")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fits = globs.matcher("[[]b]rack.txt")
+        assert (fits("[b]rack.txt"), fits("b]rack.txt")) == (True, False)
+        assert list(walk(world.top, world.ctx)) == []
+    assert (told, ignore.exists()) == ([], True)
 
 
 async def test_a_name_that_is_no_unicode(world: World) -> None:

@@ -60,7 +60,8 @@ async def _find(
 
 
 def _nothing(params: Params, ctx: ToolContext, folder: Path, hidden: Sequence[str]) -> ToolResult:
-    text = f"No files match {params.pattern} below {shown(ctx, folder)}. Ignored files were left out."
+    where = "" if folder == ctx.cwd else f" below {shown(ctx, folder)}"
+    text = f"No files match {params.pattern}{where}. Ignored files were left out."
     if hidden:
         text += f" {counted(len(hidden), 'hidden file')} would match, like {shown(ctx, folder / min(hidden))}: name it."
     return ToolResult(text, summary="no files")

@@ -89,12 +89,19 @@ def _picture(path: Path, name: str, head: bytes, ctx: ToolContext) -> ToolResult
 
 def _listing(path: Path, name: str, ctx: ToolContext) -> ToolResult:
     with os.scandir(path) as scan:
-        entries = sorted(entry.name + ("/" if entry.is_dir() else "") for entry in scan)
+        entries = sorted(entry.name + _ending(entry) for entry in scan)
     lines, archive = [f"{name} is a folder with {len(entries)} entries:", *entries[:_ENTRIES]], None
     if partial := len(entries) > _ENTRIES:
         archive, where = keep(ctx.archive, ctx.call_id, (f"{entry}\n" for entry in entries))
         lines.append(f"[{len(entries) - _ENTRIES} more; narrow down with glob; {where}]")
     return ToolResult("\n".join(lines), partial=partial, summary=f"{len(entries):,} entries", archive=archive)
+
+
+def _ending(entry: os.DirEntry[str]) -> str:
+    try:
+        return "/" if entry.is_dir() else ""
+    except OSError:  # a link that leads to itself
+        return "@"
 
 
 def title(params: Params) -> str:

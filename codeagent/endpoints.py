@@ -179,11 +179,8 @@ class Endpoints:
         if provider.api_key_env and not key:
             raise ConfigError("{variable} is not set.", variable=provider.api_key_env, hint="It holds the key.")
         url = presets.normalise_url(provider.base_url)
-        settled = provider.profile.model_dump(exclude_none=True)
-        if settled.get("limit") == "none":
-            settled["limit"] = None
         endpoint = self._with_times(Endpoint(url, key, chosen, key_source=provider.api_key_env))
-        return replace(endpoint, lessons=LessonBook(self.home.profiles, settled))
+        return replace(endpoint, lessons=LessonBook(self.home.profiles, provider.profile.settled()))
 
     async def _preset(self, preset: Preset, model: str) -> Endpoint:
         key, source = self._key(preset)

@@ -160,6 +160,11 @@ class ProfileSettings(_Table):
     bare_calls: bool | None = None
     """JSON alone at the end of a reply is a tool call."""
 
+    def settled(self) -> dict[str, Any]:
+        """What was said, in the form in which lessons are kept."""
+        said = self.model_dump(exclude_none=True)
+        return {name: None if value == "none" else value for name, value in said.items()}
+
 
 class ProviderSettings(_Table):
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]+$")

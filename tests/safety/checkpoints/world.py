@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import stat
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,18 @@ GIT = {
 
 @dataclass
 class Book:
-    """Implements `timeline.Log` in memory."""
+    """Implements `timeline.Log` in a file of lines."""
 
+    file: Path
     turn: int = 1
-    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
 
     def write(self, fields: Mapping[str, object]) -> None:
-        self.rows.append({key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()})
+        with self.file.open("a") as file:
+            file.write(json.dumps(fields) + "\n")
 
     def read(self) -> Sequence[Mapping[str, Any]]:
         return self.rows
@@ -47,7 +53,7 @@ class Place:
         self.top.mkdir(exist_ok=True)
         self.home = folder / "home"
         self.limit, self.bound, self.most = limit, bound, most
-        self.book = Book()
+        self.book = Book(folder / "book.jsonl")
         self.told: list[Notice] = []
         self.saved = self.open()
 

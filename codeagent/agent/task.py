@@ -73,7 +73,11 @@ class TaskKeeper:
 
         `fresh`: the prompt has just been rebuilt and holds it.
         """
-        texts = [*self._take_waiting(), *await self._watch.look(), await self._hook("pre_task", **self._sizes())]
+        texts = [
+            *self._take_waiting(),
+            *await self._watch.look(opening=True),
+            await self._hook("pre_task", **self._sizes()),
+        ]
         self._task.load()
         self._count(turns=0 if fresh else 1)
         if bears_foreign_mark(said):
@@ -87,7 +91,7 @@ class TaskKeeper:
     async def before(self, call: ToolCall) -> None:
         """A tool begins to run; what only looks changes nothing."""
         if self._kind(call.name) not in _HARMLESS:
-            self._waiting += await self._watch.begin()
+            self._waiting += await self._watch.begin(call)
 
     async def after(self, call: ToolCall, result: ToolResult) -> list[str]:
         """What stands at the end of a tool's result: hooks after an edit, a reminder, task memory where it is due."""

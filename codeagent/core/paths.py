@@ -39,6 +39,11 @@ class Home:
         return self.root / "memory" / TATTOO
 
     @property
+    def guarded(self) -> Path:
+        """What the files of hard constraints said when that last counted."""
+        return self.root / "guarded"
+
+    @property
     def code(self) -> Path:
         return self.root / "rag" / "codebase.db"
 

@@ -136,6 +136,8 @@ class TaskMemory:
         known = own and self.block == self.sent
         first = not self.folder.exists()
         try:
+            if name == "tattoo":
+                self.guarded.lay_aside(self._files.path(name))
             before = await asyncio.to_thread(self._files.write, name, text)
         except StoreError as error:
             self.audit.log("refusal", f"{name}: {error}")

@@ -18,6 +18,7 @@ from codeagent.memory.decoding import decode
 from codeagent.memory.digest import ROOM, Texts, overlong
 from codeagent.memory.folder import put, ready, within
 from codeagent.memory.guard import Change, Guard
+from codeagent.memory.kept import Kept
 
 Name = Literal["tattoo", "snapshot", "notes"]
 NAMES: tuple[Name, ...] = ("tattoo", "snapshot", "notes")
@@ -53,6 +54,7 @@ class TaskFiles:
 
     def __init__(self, home: Home, project: Project, take: Take, *, room: int = ROOM) -> None:
         """`room`: tokens that hard constraints may take."""
+        self._home = home
         self._user = home.tattoo
         self._project = project
         self.room = room
@@ -63,7 +65,8 @@ class TaskFiles:
         self._notices: list[Notice] = []
         self._told: set[str] = set()
         own = self.path("tattoo")
-        self.guard = Guard((self._user, own), lambda path: path != own or within(own, project.top))
+        reads: Callable[[Path], bool] = lambda path: path != own or within(own, project.top)  # noqa: E731
+        self.guard = Guard((self._user, own), reads, Kept(home.guarded))
 
     @property
     def folder(self) -> Path:
@@ -75,6 +78,7 @@ class TaskFiles:
     def read(self) -> Texts:
         """All texts as they are now; a file that cannot be read keeps what was read of it last."""
         self._hold()
+        self.guard.recall()
         kept = self._texts
         tattoo, snapshot, notes = (self._read(self.path(name), getattr(kept, name), own=True) for name in NAMES)
         shared = os.path.realpath(self._user) == os.path.realpath(self.path("tattoo"))
@@ -146,7 +150,7 @@ class TaskFiles:
         try:
             if path != self._user:
                 self._demand_inside(kept)
-                self._prepare(shelf)
+                ready(self._project.folder)
             shelf.mkdir(parents=True, exist_ok=True)
             put(kept, data)
         except OSError as error:
@@ -156,10 +160,10 @@ class TaskFiles:
     def put_back(self, change: Change) -> None:
         """Make a tattoo what it was before a change that nobody wanted. Raises StoreError."""
         try:
-            if change.path != self._user:
-                self._demand_inside(self.folder)
-                self._prepare(self.folder)
-            self.guard.put_back(change)
+            mine = change.path == self._user
+            self.guard.put_back(change, self._home.root if mine else self._project.top)
+            if not mine and change.before.data is not None:
+                ready(self._project.folder)
         except OSError as error:
             raise _refused(change.path, error) from error
 

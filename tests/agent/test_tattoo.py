@@ -156,14 +156,128 @@ async def test_what_an_interrupted_command_wrote_is_judged_with_the_next_message
     assert len(world.person.asked) == (0 if leaves else 1)
 
 
-async def test_what_cannot_be_put_back_does_not_count_and_is_asked_about_once(world: World) -> None:
-    task_files(world, snapshot="")
+async def test_what_cannot_be_put_back_does_not_count_and_is_told_once(world: World) -> None:
+    elsewhere = world.top.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "rules.md").write_text(RULE, "utf-8")
+    world.home.tattoo.parent.mkdir(parents=True)
+    world.home.tattoo.symlink_to(elsewhere / "rules.md")
     world.person.answers = [Answer("no")]
-    session = world.begin([run(f"rm {MEMORY}/tattoo.md; mkdir -p {MEMORY}/tattoo.md/in/it"), run("true"), say("Well.")])
+    script = [
+        run(f"rm -r {shlex.quote(str(elsewhere))}; touch {shlex.quote(str(elsewhere))}"),
+        run("true"),
+        say("Well."),
+    ]
+    session = world.begin(script)
     seen = await talk(session, "go")
     assert RULE.strip() in session.memory.task.load()
     assert "what it said before holds" in results(seen)[0]
     assert ["cannot be put back" in str(notice) for notice in world.notices] == [True]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cd {MEMORY}; rm tattoo.md; mkdir tattoo.md; touch tattoo.md/x",
+        f"rm -rf {MEMORY}; mkdir ../elsewhere; ln -s ../../elsewhere {MEMORY}",
+        "rm -rf .code-agent-cli; touch .code-agent-cli",
+    ],
+)
+async def test_what_stands_in_the_way_of_a_rule_is_moved_aside(world: World, command: str) -> None:
+    task_files(world, snapshot="")
+    world.person.interactive = False
+    await talk(world.begin([run(command), say("Well.")]), "go")
+    place = tattoo(world)
+    assert (place.read_text("utf-8"), place.resolve().is_relative_to(world.top.resolve())) == (RULE, True)
+    assert len(list(world.top.rglob("*.aside-*"))) == 1
+
+
+SILENT = "printf %s 'evil rule' >> $(echo .code-agent-c*i)/memory/t*.md"
+"""A write of which the command does not say what it means."""
+
+
+async def test_a_rule_that_a_killed_session_left_does_not_count(world: World) -> None:
+    task_files(world, snapshot="")
+    session = world.begin([run(f"{SILENT}; touch done; sleep 60")])
+    following = asyncio.create_task(talk(session, "go"))
+    while not (world.top / "done").exists():
+        await asyncio.sleep(0.01)
+    # As after a kill: nothing of the first session ends, and another begins.
+    world.person.answers = [Answer("no")]
+    second = world.begin([say("Yes.")], id="s2")
+    assert "evil rule" not in second.history.prompt.system
+    await talk(second, "hello")
+    assert (tattoo(world).read_text("utf-8"), archived(world)) == (RULE, [f"{RULE}evil rule"])
+    assert "evil rule" not in str(contents(world.requests[-1]))
+    session.interrupt()
+    await following
+
+
+async def test_the_persons_edit_while_a_tool_runs_is_asked_about_with_their_next_message(world: World) -> None:
+    task_files(world, snapshot="")
+    world.person.answers = [Answer("yes")]
+    session = world.begin([run(SILENT), say("Well."), say("Yes.")])
+    await talk(session, "go")
+    assert (world.person.asked, tattoo(world).read_text("utf-8")) == ([], f"{RULE}evil rule")
+    assert "evil rule" not in session.memory.task.load()
+    await talk(session, "on")
+    (question,) = world.person.asked
+    assert [choice.key for choice in question.choices] == ["later", "yes", "no"]
+    assert "evil rule" in newest(world.requests[-1])
+
+
+async def test_what_is_not_decided_stays_and_is_asked_again_by_the_next_session(world: World) -> None:
+    task_files(world, snapshot="")
+    world.person.answers = [Answer("")]
+    session = world.begin([run(SILENT), say("Well."), say("Yes."), run("true"), say("No.")])
+    await talk(session, "go", "on", "again")
+    second = await world.resume(session, [say("Yes.")])
+    world.person.answers = [Answer("yes")]
+    await talk(second, "hello")
+    assert (tattoo(world).read_text("utf-8"), len(world.person.asked)) == (f"{RULE}evil rule", 2)
+    assert "evil rule" in newest(world.requests[-1])
+
+
+async def test_without_a_person_such_an_edit_stays_and_does_not_count(world: World) -> None:
+    task_files(world, snapshot="")
+    world.person.interactive = False
+    session = world.begin([run(SILENT), run("true"), say("Well."), say("Yes.")])
+    await talk(session, "go", "on")
+    assert [str(notice) for notice in world.notices] == [
+        f"{tattoo(world)} was changed while a tool ran, and is left so; its old rules count until you agree: "
+        "start codeagent in a terminal, and it asks."
+    ]
+    second = await world.resume(session, [say("Yes.")])
+    await talk(second, "hello")
+    assert (tattoo(world).read_text("utf-8"), len(world.notices)) == (f"{RULE}evil rule", 2)
+    assert "- evil rule" not in str(contents(world.requests[-1]))
+    assert "evil rule" not in second.history.prompt.system
+
+
+async def test_a_rule_added_meanwhile_keeps_what_was_not_decided(world: World) -> None:
+    task_files(world, snapshot="")
+    world.person.interactive = False
+    session = world.begin([run(SILENT), say("Well.")])
+    await talk(session, "go")
+    await session.memory.task.update("tattoo", "never push", own=False)
+    assert (tattoo(world).read_text("utf-8"), archived(world)) == (f"{RULE}- never push\n", [f"{RULE}evil rule"])
+
+
+async def test_what_another_session_was_given_counts_here_too(world: World) -> None:
+    task_files(world, snapshot="")
+    other = world.begin(id="s2")
+    session = world.begin([run("touch ready; while [ ! -e go ]; do sleep 0.02; done"), say("Well."), say("Yes.")])
+    other.memory.task.load()
+    following = asyncio.create_task(talk(session, "go"))
+    while not (world.top / "ready").exists():
+        await asyncio.sleep(0.01)
+    await other.memory.task.update("tattoo", "rule from the other", own=False)
+    world.file("go", "")
+    await following
+    await talk(session, "on")
+    assert (tattoo(world).read_text("utf-8"), world.person.asked) == (f"{RULE}- rule from the other\n", [])
+    assert not [notice for notice in world.notices if "was changed" in str(notice)]
+    assert "rule from the other" in newest(world.requests[-1])
 
 
 async def test_a_constraint_that_is_refused_leaves_a_line(make: Make) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Literal
 
 from codeagent.agent.tattoo import TattooWatch
@@ -15,7 +16,7 @@ from codeagent.core.paths import TATTOO
 from codeagent.core.tools import Kind, ToolResult
 from codeagent.extensions.hooks import Hooked, HookEvent, Hooks
 from codeagent.history.history import History
-from codeagent.memory.foreign import bears_foreign_mark
+from codeagent.memory.foreign import bears_foreign_mark, begins_with_foreign_mark
 from codeagent.memory.injected import told_last
 from codeagent.memory.meter import TokenMeter
 from codeagent.memory.task import TaskMemory
@@ -61,7 +62,9 @@ class TaskKeeper:
         self._turns = self._steps = 0
         self._sendings = 0
         self._cut = False
-        self._last: Usage | None = None
+        self._last = history.anchor.usage if history.anchor is not None else None
+        self._fixed = meter.fixed(history.prompt) if history.anchor is not None else 0
+        """Tokens of the prompt that a session which is resumed had before, until its first reply."""
         self._fall: tuple[int, int] | None = None
         self._reminded: float | None = None
         self._waiting: list[str] = []
@@ -73,14 +76,11 @@ class TaskKeeper:
 
         `fresh`: the prompt has just been rebuilt and holds it.
         """
-        texts = [
-            *self._take_waiting(),
-            *await self._watch.look(opening=True),
-            await self._hook("pre_task", **self._sizes()),
-        ]
+        texts = [*self._take_waiting(), *await self._watch.look(opening=True)]
+        texts.append(await self._hook("pre_task", **self._sizes()))
         self._task.load()
         self._count(turns=0 if fresh else 1)
-        if bears_foreign_mark(said):
+        if begins_with_foreign_mark(said):
             self._note_foreign_mark("the message")
         due = self._due() or (self._remind == "every_message" and not fresh)
         if due or self._task.block != self._task.sent:
@@ -131,6 +131,9 @@ class TaskKeeper:
         if usage is None:
             return
         before = self._last.prompt_tokens if self._last is not None and grown else 0
+        if self._fixed:  # what the new prompt has less was cut by us
+            before -= max(0, self._fixed - self._meter.fixed(self._history.prompt))
+            self._fixed = 0
         # What speaks of a summary that we did not make need not have lost as much to have been cut.
         if usage.prompt_tokens < before * (1.0 if bears_foreign_mark(text) else SHRUNK):
             self._fall = (before, usage.prompt_tokens)
@@ -191,8 +194,12 @@ class TaskKeeper:
         if age < STALE:
             return ""
         self._reminded = changed
+        head = f"[Reminder: the task snapshot of {datetime.fromtimestamp(changed):%Y-%m-%d %H:%M:%S} is "
+        # A session that is resumed has its reminder in the messages.
+        if any(entry.origin == "tool" and head in entry.message.text for entry in self._history.entries):
+            return ""
         return (
-            f"[Reminder: the task snapshot is {age / 60:.0f} minutes old. If a phase was finished or begun since, "
+            f"{head}{age / 60:.0f} minutes old. If a phase was finished or begun since, "
             "record it with update_task; if not, just go on.]"
         )
 

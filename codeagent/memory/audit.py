@@ -53,7 +53,8 @@ class Audit:
     def keep(self, block: str) -> None:
         """Keep `block` as what is injected now."""
         with suppress(OSError):
-            if (block or self.context.exists()) and self._open():
+            there = self.context.exists()
+            if (block or there) and self._open() and not (there and self.context.read_bytes() == block.encode()):
                 put(self.context, block.encode())
 
     def tail(self, lines: int) -> list[str]:

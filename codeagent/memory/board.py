@@ -111,9 +111,11 @@ def rules(text: str) -> list[str]:
 
 
 def constraints(text: str) -> str:
-    """A tattoo as it is sent: whole, but for comments, the title and empty lines."""
-    lines = (line.rstrip() for line in _bare(text).split("\n"))
-    return "\n".join(line for line in lines if line and not line.startswith("# "))
+    """A tattoo as it is sent: whole, but for comments, empty lines and the title: the first line, where it alone looks
+    like one."""
+    lines = [line.rstrip() for line in _bare(text).split("\n") if line.strip()]
+    titles = [line for line in lines if line.startswith("# ")]
+    return "\n".join(lines[1:] if titles == lines[:1] and len(lines) > 1 else lines)
 
 
 def harmless(content: str) -> str:
@@ -127,16 +129,23 @@ def same(one: str) -> str:
 
 
 def replace(text: str, part: Part, content: Sequence[str]) -> str:
-    """`text` with `content` in the place of what stands under `part`; comments there stay."""
-    spans = list(_spans(text, part))
+    """`text` with `content` in the place of what stands under `part`. Comments there stay, and what is under further
+    headings; a goal takes the place of the first paragraph alone."""
+    spans = _stated(text, part)
     if not spans:
         return _insert(text, part, _written(part, content))
     lines = text.split("\n")
     for start, end in reversed(spans[1:]):
-        lines[start:end] = _comments(lines[start:end])
+        lines[start:end] = [*_comments(lines[start:end]), *_blanks(lines[start:end])]
     start, end = spans[0]
     lines[start:end] = [*_comments(lines[start:end]), *_written(part, content), *_blanks(lines[start:end])]
     return "\n".join(lines)
+
+
+def stated(text: str, part: Part) -> str:
+    """What `replace` would take away."""
+    lines = _masked(text).split("\n")
+    return "\n".join("\n".join(lines[start:end]) for start, end in _stated(text, part))
 
 
 def add(text: str, part: Part, content: Sequence[str]) -> str:
@@ -179,18 +188,33 @@ def append(text: str, content: Sequence[str]) -> str:
 
 
 def chinese(text: str) -> bool:
-    """Whether what a person reads there is Chinese; comments do not count."""
-    return _CHINESE.search(_bare(text)) is not None
+    """Whether what a person wrote there is Chinese for the most part; comments and headings do not count."""
+    lines = _bare(text).split("\n")
+    read = "\n".join(line for line in lines if not _HEADING.fullmatch(line.rstrip()))
+    signs = len(_CHINESE.findall(read))
+    return 0 < signs >= len(re.findall(r"[A-Za-z][\w.-]*", read, re.ASCII))
 
 
-def _spans(text: str, part: Part) -> Iterator[tuple[int, int]]:
-    """(first line, line behind the last) of what belongs to `part`."""
+def _stated(text: str, part: Part) -> list[tuple[int, int]]:
+    """(first line, line behind the last) of what a statement of `part` takes the place of."""
+    spans = list(_spans(text, part, deep=False))
+    if part != "goal" or not spans:
+        return spans
+    lines = _masked(text).split("\n")
+    start, end = next(((a, b) for a, b in spans if any(map(str.strip, lines[a:b]))), spans[0])
+    begun = next((place for place in range(start, end) if lines[place].strip()), end)
+    return [(start, next((place for place in range(begun, end) if not lines[place].strip()), end))]
+
+
+def _spans(text: str, part: Part, *, deep: bool = True) -> Iterator[tuple[int, int]]:
+    """(first line, line behind the last) of what belongs to `part`, `deep` with what is under further headings."""
     headings = list(_headings(text))
     total = text.count("\n") + 1
     for place, heading in enumerate(headings):
         if heading.part == part:
             later = headings[place + 1 :]
-            ends = (other.line for other in later if other.part is not None or other.level <= heading.level)
+            own = heading.level if deep else _LABELLED
+            ends = (other.line for other in later if other.part is not None or other.level <= own)
             yield heading.line + 1, next(ends, total)
 
 
@@ -220,8 +244,8 @@ def _insert(text: str, part: Part, body: Sequence[str]) -> str:
     lines = text.rstrip("\n").split("\n") if text.strip() else []
     behind = (h.line for h in _headings(text) if h.part and order.index(h.part) > order.index(part))
     place = next(behind, len(lines))
-    known = any(heading.part for heading in _headings(text))
-    written = chinese(text if known else "\n".join(body))
+    titles = [lines[heading.line] for heading in _headings(text) if heading.part]
+    written = bool(_CHINESE.search("\n".join(titles))) if titles else chinese("\n".join(body))
     block = [f"## {HEADINGS[part][written]}", *body, ""]
     if place and lines[place - 1].strip():
         block.insert(0, "")

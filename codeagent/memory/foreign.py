@@ -18,6 +18,8 @@ _MARKS = re.compile(
     r"|(?:之前|此前|先前|较早)的?(?:对话|會話|会话|上下文)(?:历史|内容)?(?:已|被|已被)(?:压缩|截断|总结|概括|移除)",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"[#>*_\[(\s-]*(?:(?:this|the|note|notice|some|system|注意|系统)\b[\]):：,*\s]*)*", re.IGNORECASE)
+"""What may stand before such words where they begin a message."""
 _LOOKED_AT = 2_000
 """Characters; a summary says at once what it is."""
 
@@ -25,3 +27,10 @@ _LOOKED_AT = 2_000
 def bears_foreign_mark(text: str) -> bool:
     """Whether `text` begins with, or speaks of, a summary that takes the place of a conversation."""
     return _MARKS.search(text[:_LOOKED_AT]) is not None
+
+
+def begins_with_foreign_mark(text: str) -> bool:
+    """Whether the first words of `text` are those of such a summary; a question that quotes one is none."""
+    begin = text.strip()[:_LOOKED_AT]
+    label = _LABEL.match(begin)
+    return any(_MARKS.match(begin, place) for place in (0, label.end() if label else 0))

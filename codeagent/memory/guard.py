@@ -61,7 +61,7 @@ class Guard:
                 self._disk.put(path, Record(self._newest(path, kept, state), doubted=True))
 
     def rest(self) -> None:
-        """What changes from now on is the person's doing; what has changed already and does not count stays in doubt."""
+        """What changes from now on is the person's doing; what has changed and does not count stays in doubt."""
         for path, kept in list(self._kept.items()):
             state = self._state(path)
             if state == self._newest(path, kept, state):

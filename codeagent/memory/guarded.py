@@ -77,7 +77,7 @@ class GuardedTattoos:
         return kept
 
     def close(self) -> None:
-        """What an interrupted tool that names the files changed is put back; what else is open the next session asks."""
+        """What an interrupted tool that names the files changed is put back; the next session asks about the rest."""
         for change in self.changes() if self._running and self.suspect else ():
             with suppress(StoreError):
                 self._undo(change)

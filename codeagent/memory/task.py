@@ -62,6 +62,7 @@ class TaskMemory:
         is nothing."""
         self._texts = self._files.read()
         self.block = render(self._texts, self._files.room)
+        self.audit.keep(self.block)
         if self.block or self.sent or begins:
             texts = (("user tattoo", self._texts.user), *((name, self.text(name)) for name in NAMES))
             self.audit.log("load", f"{', '.join(f'{name} {_lines(text)} lines' for name, text in texts)}; {self._size}")
@@ -257,7 +258,6 @@ class TaskMemory:
         self.sendings += 1
         if self.block:
             self.audit.log(event, f"{where}; {self._size}")
-        self.audit.keep(self.block)
 
     def _refused(self, why: str) -> Updated:
         self.audit.log("refusal", why)
@@ -267,7 +267,7 @@ class TaskMemory:
         """What stands there, would be dropped, and is not in the context of the model; from now on it is."""
         block = board.same(self.sent)
         kept = self._known | {board.same(point) for point in points}
-        there = board.items(board.section(self._texts.snapshot, part))
+        there = board.items(board.stated(self._texts.snapshot, part))
         unseen = [item for item in there if board.same(item) not in kept and board.same(item) not in block]
         self._known |= {board.same(item) for item in unseen}
         return "\n".join(f"- {item}" for item in unseen)

@@ -190,6 +190,7 @@ class TaskFiles:
             self._lock = None
 
     def _read(self, path: Path, kept: str, *, own: bool) -> str:
+        newest = path == self.path("notes")  # its last lines are the ones that are sent
         try:
             if (watched := self.guard.kept(path)) is not None:
                 data = (watched.data or b"")[: READ + 1]
@@ -198,19 +199,19 @@ class TaskFiles:
                 return ""
             else:
                 _demand_regular(path)
-                with path.open("rb") as file:
-                    data = file.read(READ + 1)
+                data = _ending(path) if newest else _beginning(path)
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
             self._tell("{path} cannot be read: {reason}.", path, reason=error.strerror or error)
             return kept
-        text = decode(data[:READ])
+        text = decode(data[-READ:].partition(b"\n")[2] if newest and len(data) > READ else data[:READ])
         if text is None:
             self._tell("{path} is not text and is left out.", path)
             return ""
         if len(data) > READ:
-            self._tell("{path} is too long: only its first {size} kB are read.", path, size=READ // 1024)
+            told = "{path} is too long: only its {which} {size} kB are read."
+            self._tell(told, path, which="last" if newest else "first", size=READ // 1024)
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def _prepare(self, folder: Path) -> None:
@@ -266,6 +267,19 @@ class TaskFiles:
         if str(notice) not in self._told:
             self._told.add(str(notice))
             self._notices.append(notice)
+
+
+def _beginning(path: Path) -> bytes:
+    """What is read of a file; a byte more tells that it is longer."""
+    with path.open("rb") as file:
+        return file.read(READ + 1)
+
+
+def _ending(path: Path) -> bytes:
+    """The same, of its end."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - READ - 1))
+        return file.read(READ + 1)
 
 
 def _demand_regular(path: Path) -> None:

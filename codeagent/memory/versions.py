@@ -44,7 +44,7 @@ class Versions:
         there = await asyncio.to_thread(lambda: [path for path in paths if os.path.lexists(path)])
         gone = [path for path in paths if path not in there]
         if there:
-            await self._git("add", "--", *there)
+            await self._add(there)
         if gone:
             await self._git("rm", "--cached", "--quiet", "--ignore-unmatch", "--", *gone)
         options = ("--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
@@ -61,8 +61,7 @@ class Versions:
 
     async def content(self, version: str, names: Sequence[str]) -> dict[str, bytes]:
         """The files as they were at `version`; those that did not exist are left out. Raises StoreError."""
-        found = await self._git("rev-parse", "--verify", "--quiet", f"{version}^{{commit}}")
-        commit = found.decode().strip()
+        commit = await self._commit(version)
         place = self._memory.relative_to(self._top).as_posix()
         listed = await self._git("ls-tree", "--full-tree", "-z", commit, "--", f"{place}/")
         modes = {path: entry.split()[0] for entry, _, path in (row.partition("\t") for row in _rows(listed))}
@@ -70,6 +69,30 @@ class Versions:
         if odd := next((name for name, path in wanted.items() if modes[path] not in _PLAIN), None):
             raise StoreError("{name} is no plain file in that version.", name=odd)
         return {name: await self._git("cat-file", "blob", f"{commit}:{path}") for name, path in wanted.items()}
+
+    async def _add(self, paths: Sequence[str]) -> None:
+        try:
+            await self._git("add", "--", *paths)
+        except StoreError:
+            if not await self._says("check-ignore", "--quiet", "--", *paths):
+                raise
+            told = "git ignores {folder}. Take it out of .gitignore, or set memory.git_commit to false."
+            raise StoreError(told, folder=self._memory.relative_to(self._top).as_posix()) from None
+
+    async def _commit(self, version: str) -> str:
+        await self._git("rev-parse", "--git-dir")
+        name = f"{version}^{{commit}}"
+        if version.startswith("-") or not await self._says("rev-parse", "--verify", "--quiet", name):
+            raise StoreError("There is no version {version}: /memory rollback lists those there are.", version=version)
+        return (await self._git("rev-parse", "--verify", "--quiet", name)).decode().strip()
+
+    async def _says(self, *arguments: str) -> bool:
+        """Whether git agrees."""
+        try:
+            await self._git(*arguments)
+        except StoreError:
+            return False
+        return True
 
     async def _git(self, *arguments: str) -> bytes:
         try:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 QUIET = 0.5
 """Seconds without a key before a dialog that came in the middle of a word takes one."""
 
+TITLE = 2
+"""Rows of a title beside a preview; one that takes more is cut to a row."""
 ROOMY = 8
 """Rows for a preview from which on blank ones around it can be afforded."""
 
@@ -55,10 +57,9 @@ class Approval(Dialog):
 
     def rows(self, cells: int, most: int) -> list[Row]:
         question = self._question
-        title = visible(question.title)
-        if question.preview is not None:
-            title = fit(title, cells)  # all of it is in the preview
-        rows = wrap_text(title, cells, "class:bold")
+        rows = wrap_text(visible(question.title), cells, "class:bold")
+        if question.preview is not None and len(rows) > TITLE:  # all of it is in the preview
+            rows = wrap_text(fit(visible(question.title), cells), cells, "class:bold")
         if question.detail:
             rows += wrap_text(visible(question.detail), cells, "class:dim")
         choices = [row for number in range(self.count) for row in self._choice(number, cells)]

@@ -20,6 +20,8 @@ from codeagent.ui.inline import inline
 from codeagent.ui.rows import Row, row_width, wrap
 
 GAP = 2
+NARROW, LEGIBLE = 60, 24
+"""In fewer cells than the first a table whose widest column gets fewer than the second becomes records."""
 NARROWEST = 6
 """Cells below which a column is no use."""
 _BAR = re.compile(r"(?<!\\)\|")
@@ -38,7 +40,9 @@ def table(
         return []
     lines = [head, *body] if head else body
     needed = [max(row_width(line[column]) if column < len(line) else 0 for line in lines) for column in range(count)]
-    if sum(needed) + GAP * (count - 1) > cells and cells < (NARROWEST + GAP) * count:
+    over = sum(needed) + GAP * (count - 1) - cells
+    squeezed = cells < NARROW and max(needed) - over < LEGIBLE
+    if over > 0 and (squeezed or cells < (NARROWEST + GAP) * count):
         return _records(head, body, cells)
     made = Table(box=_RULED, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=bool(head))
     made.border_style = _style("class:dim")

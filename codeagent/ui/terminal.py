@@ -49,7 +49,9 @@ class TerminalUI:
                 path.write_text(text, "utf-8")
                 async with in_terminal():
                     status = await self._run_editor(path)
-                return path.read_text("utf-8", "replace").removesuffix("\n") if status == 0 else None
+                edited = path.read_text("utf-8", "replace").removesuffix("\n")
+                # An editor ends the last line; that alone is no change.
+                return None if status else text if edited == text.removesuffix("\n") else edited
 
     async def _run_editor(self, path: Path) -> int:
         try:

@@ -117,8 +117,9 @@ async def stats(typed: str, context: CommandContext) -> None:
 async def reload(typed: str, context: CommandContext) -> None:
     context.session.reload()
     files = [name for name, _ in context.session.memory.instructions()]
-    told = {"files": ", ".join(files) or "no CODEAGENT.md", "count": len(context.session.memory.facts())}
-    context.ui.show(Notice("The next message reads anew: task memory, {files}, and {count} facts.", told))
+    count = len(context.session.memory.facts())
+    told = {"files": ", ".join(files) or "no CODEAGENT.md", "facts": f"{count} fact{'s' * (count != 1)}"}
+    context.ui.show(Notice("The next message reads anew: task memory, {files}, and {facts}.", told))
 
 
 def _repeated(repeats: Repeats) -> str:

@@ -42,6 +42,7 @@ async def _refused(params: Params, ctx: ToolContext) -> ToolResult | None:
         params.content,
         alone="A hard constraint needs the user's yes, and nobody is there to give it. It was not written.",
         no="The user does not want this constraint",
+        wary=True,
     )
 
 

@@ -74,7 +74,7 @@ class Versions:
         try:
             await self._git("add", "--", *paths)
         except StoreError:
-            if not await self._says("check-ignore", "--quiet", "--", *paths):
+            if not await self._says("check-ignore", "--", *paths):
                 raise
             told = "git ignores {folder}. Take it out of .gitignore, or set memory.git_commit to false."
             raise StoreError(told, folder=self._memory.relative_to(self._top).as_posix()) from None

@@ -233,6 +233,16 @@ async def test_an_edit_earns_one_reminder_per_phase(world: World) -> None:
     assert [place for place, found in enumerate(reminded) if found] == [2]
 
 
+async def test_a_session_that_is_resumed_is_not_reminded_of_the_same_phase_again(world: World) -> None:
+    task_files(world)
+    _old(world, 15)
+    session = world.begin([write("1.py"), say("Done.")])
+    await talk(session, "go")
+    session = await world.resume(session, [write("2.py"), say("Done.")])
+    await talk(session, "on")
+    assert str(contents(world.requests[-1])).count("[Reminder") == 1
+
+
 @pytest.mark.parametrize(("minutes", "remind"), [(5, "stale"), (15, "never")])
 async def test_a_fresh_snapshot_and_a_person_who_wants_none_earn_none(make: Make, minutes: float, remind: str) -> None:
     world = make(task_memory__remind=remind)
@@ -266,6 +276,16 @@ async def test_a_context_that_shrinks_by_itself_brings_it_back(world: World) -> 
     assert [row for row in log(world) if row.startswith("shrink")] == [
         "shrink: 50000 -> 20000 tokens without a compaction of ours",
         "shrink: 20100 -> 9000 tokens without a compaction of ours",
+    ]
+
+
+async def test_a_context_that_shrank_before_a_resume_is_noticed(world: World) -> None:
+    task_files(world)
+    session = world.begin([used(say("One."), 31_000)])
+    await talk(session, "one")
+    session = await world.resume(session, [used(say("Two."), 2_000)])
+    assert _shrinks(await talk(session, "two")) == [
+        "The context was cut outside: the endpoint counted 2,000 tokens after 31,000. Task memory is sent again."
     ]
 
 

@@ -168,3 +168,11 @@ async def test_injected_after_a_compaction_names_no_message_that_the_summary_quo
         await table.type(line)
     rows = [row[:2] for row in _rows(await table.shown("/memory injected"))]
     assert rows == [("system prompt", "task memory"), ("system prompt", "said in m2")]
+
+
+async def test_a_reload_counts_what_it_reads(sit: Sit) -> None:
+    table = await sit()
+    await table.type("/memory add prefer tabs")
+    assert await table.told("/memory reload") == [
+        "The next message reads anew: task memory, no CODEAGENT.md, and 1 fact."
+    ]

@@ -153,3 +153,40 @@ def test_what_stands_under_no_known_heading() -> None:
     rest = "#### Port to async\nStarted on Monday.\n#### My own thoughts\n- the pool may be too small\n```\n## Done\n"
     assert board.rest(BY_HAND) == f"{rest}- not a heading: this is code\n```"
     assert board.rest("# Title\n<!-- a comment -->\n## Empty\n\n## 目标\n移植\n") == ""
+
+
+def test_a_new_goal_takes_away_nothing_else_that_a_person_wrote() -> None:
+    text = "## 目标\n移植\n\n我自己的段落\n\n## Goal:\nsecond goal\n### Sub heading of mine\n- mine\n\n## Done\n- a\n"
+    assert board.replace(text, "goal", ["new goal"]) == text.replace("移植", "new goal")
+
+
+def test_a_list_stated_anew_keeps_what_is_under_a_heading_of_the_persons() -> None:
+    text = "## Open\n- a\n\n### Later\n- b\n\n## 关键决策\n- c\n"
+    assert board.replace(text, "open", ["d"]) == text.replace("- a", "- d")
+    assert board.stated(text, "open").strip() == "- a"
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("# Rules\n\n- never push\n", "- never push"),
+        ("# never push\n# never rebase\n", "# never push\n# never rebase"),
+        ("- never push\n# never rebase\n", "- never push\n# never rebase"),
+        ("<!-- why -->\n# never push\n", "# never push"),
+    ],
+)
+def test_a_rule_that_looks_like_a_title_is_sent(text: str, sent: str) -> None:
+    assert board.constraints(text) == sent
+
+
+@pytest.mark.parametrize(
+    ("text", "chinese"),
+    [
+        ("Rename 支付 to payment everywhere.\n", False),
+        ("把 parse_config 改成 async，保留旧名字\n", True),
+        ("## Goal\n\n## Key decisions\n- 移植\n", True),
+        ("## 目标\n", False),
+    ],
+)
+def test_the_language_is_the_one_most_is_written_in(text: str, chinese: bool) -> None:
+    assert board.chinese(text) is chinese

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeagent.memory.foreign import bears_foreign_mark
+from codeagent.memory.foreign import bears_foreign_mark, begins_with_foreign_mark
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,18 @@ def test_known_wordings(text: str) -> None:
 )
 def test_other_talk_of_summaries_is_none(text: str) -> None:
     assert not bears_foreign_mark(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("This session is being continued from a previous conversation.", True),
+        ("# Here is a summary of the conversation so far\nAll is well.", True),
+        ("<state_snapshot>\n<overall_goal>", True),
+        ("以下是之前对话的摘要：一切顺利。", True),
+        ("Why does it say “here is a summary of the conversation so far” at the top?", False),
+        ("为什么开头写着“以下是之前对话的摘要”？", False),
+    ],
+)
+def test_only_a_message_that_begins_so_is_one(text: str, begins: bool) -> None:
+    assert begins_with_foreign_mark(text) is begins

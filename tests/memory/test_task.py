@@ -190,6 +190,21 @@ def test_any_bytes_are_read(place: Place, content: bytes, shown: str) -> None:
     assert (shown in body, bool(body)) == (True, bool(shown))
 
 
+def test_of_long_notes_the_newest_count(place: Place) -> None:
+    place.file("notes.md", "".join(f"- note {number}\n" for number in range(READ // 8)))
+    assert place.task.load().count("note ") == 5
+    assert f"- note {READ // 8 - 5}\n" in place.task.load()
+
+
+def test_each_load_keeps_the_block(place: Place) -> None:
+    place.file("notes.md", "- a note\n")
+    block = place.task.load()
+    assert place.task.audit.context.read_text("utf-8") == block
+    place.file("notes.md", "- another\n")
+    assert place.task.audit.context.read_text("utf-8") == block != place.task.load()
+    assert place.task.audit.context.read_text("utf-8") == place.task.block
+
+
 async def test_a_huge_file_is_cut_and_told_and_never_written_to(place: Place) -> None:
     huge = place.file("notes.md", "- a note\n" * (READ // 8))
     block = place.task.load()
@@ -483,13 +498,22 @@ async def test_a_link_in_a_version_is_not_followed(repository: Place) -> None:
     assert (repository.top / "code.py").read_text("utf-8") == "x = 1\n"
 
 
-@pytest.mark.parametrize("version", ["nothing", "-x", ""])
+@pytest.mark.parametrize("version", ["nothing", "--help", "HEAD~99"])
 async def test_a_version_that_is_none_changes_nothing(repository: Place, version: str) -> None:
     await repository.task.update("notes", "first")
     before = repository.task.text("notes")
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match=f"There is no version {version}:"):
         await repository.task.roll_back(version)
     assert repository.task.text("notes") == before
+
+
+async def test_a_folder_that_git_ignores_is_said_with_what_to_do(repository: Place) -> None:
+    (repository.top / ".gitignore").write_text(".code-agent-cli/\n", "utf-8")
+    await repository.task.update("notes", "first")
+    assert [str(notice) for notice in repository.task.notices()] == [
+        "Task memory was changed and not committed: git ignores .code-agent-cli/memory. Take it out of .gitignore, "
+        "or set memory.git_commit to false."
+    ]
 
 
 async def test_without_a_repository_there_is_a_sentence(place: Place) -> None:

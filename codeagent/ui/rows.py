@@ -139,7 +139,7 @@ def wrap(row: Row, cells: int, first: Sequence[Span] = (), rest: Sequence[Span] 
             rows.append(head + _rstrip(current))
             head, current, used, room = list(rest), [], 0, further
         if size > room:
-            *whole, piece = _split(piece, room)
+            *whole, piece = _split(piece, min(room, further))
             for part in whole:
                 rows.append(head + part)
                 head, room = list(rest), further

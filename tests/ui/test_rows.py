@@ -60,3 +60,7 @@ def test_text_of_others_is_shown_and_not_obeyed() -> None:
 def test_nothing_that_moves_a_terminal_is_left(text: str) -> None:
     for shown in (visible(text), plain(text)):
         assert not any((ord(char) < 32 and char not in "\n\t") or 127 <= ord(char) < 160 for char in shown)
+
+
+def test_a_long_word_keeps_to_the_width_also_where_further_rows_are_set_in() -> None:
+    assert [row_width(row) for row in wrap([("", "x" * 30)], 12, (), [("", "  ")])] == [10, 12, 12]

@@ -39,7 +39,8 @@ def table(
     if not count:
         return []
     lines = [head, *body] if head else body
-    needed = [max(row_width(line[column]) if column < len(line) else 0 for line in lines) for column in range(count)]
+    columns = ([line[column] for line in lines if column < len(line)] for column in range(count))
+    needed = [max(row_width(part) for cell in column for part in _lines(cell)) for column in columns]
     over = sum(needed) + GAP * (count - 1) - cells
     squeezed = cells < NARROW and max(needed) - over < LEGIBLE
     if over > 0 and (squeezed or cells < (NARROWEST + GAP) * count):
@@ -113,5 +114,17 @@ def _records(head: Sequence[Row], body: Sequence[Sequence[Row]], cells: int) -> 
             rows.append([("class:dim", "─" * min(cells, 8))])
         for column, cell in enumerate(line):
             name: Row = [*head[column], ("", ": ")] if column < len(head) and head[column] else []
-            rows += wrap([*(("class:bold", text) for _, text in name), *cell], cells, (), [("", "  ")])
+            inset = [("", "  ")]
+            for place, part in enumerate(_lines([*(("class:bold", text) for _, text in name), *cell])):
+                rows += wrap(part, cells, inset if place else (), inset)
     return rows
+
+
+def _lines(cell: Row) -> list[Row]:
+    """The lines of what stands in a cell."""
+    lines: list[Row] = [[]]
+    for style, text in cell:
+        first, *rest = text.split("\n")
+        lines[-1].append((style, first))
+        lines += ([(style, part)] for part in rest)
+    return lines

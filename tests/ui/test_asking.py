@@ -54,7 +54,7 @@ async def test_a_title_beside_a_preview_is_whole_in_two_rows_and_cut_beyond() ->
 
 def test_a_tall_column_is_stacked_where_it_is_narrow() -> None:
     head = [[("", "where")], [("", "id")], [("", "what")]]
-    body = [[[("", "system prompt")], [("", "task memory")], [("", "=== AGENT MEMORY BEGIN ===")]]]
-    lines = ["where: system prompt", "id: task memory", "what: === AGENT MEMORY BEGIN ==="]
+    body = [[[("", "system prompt")], [("", "task memory")], [("", "=== AGENT MEMORY BEGIN ===\n- 永远不要推送")]]]
+    lines = ["where: system prompt", "id: task memory", "what: === AGENT MEMORY BEGIN ===", "  - 永远不要推送"]
     assert text_of(table(head, body, 40)).split("\n") == lines
-    assert len(text_of(table(head, body, 100)).split("\n")) == 3
+    assert len(text_of(table(head, body, 100)).split("\n")) == 4

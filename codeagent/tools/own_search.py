@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
-from codeagent.core.tools import ToolContext
 from codeagent.tools.encodings import decode, detect
 from codeagent.tools.queries import Hit, Query, bad_pattern, path_filter, shown_line
-from codeagent.tools.walking import walk
+from codeagent.tools.walking import Surroundings, walk
 
 _LARGEST = 20_000_000
 """Bytes of a file that is looked into."""
 _HEAD = 1_000_000
 
 
-def search_python(query: Query, ctx: ToolContext) -> list[Hit]:
+def search_python(query: Query, ctx: Surroundings) -> list[Hit]:
     """The same without ripgrep, with Python's regular expressions.
 
     Raises:
@@ -41,14 +39,7 @@ def search_python(query: Query, ctx: ToolContext) -> list[Hit]:
     return hits if found >= query.enough else hits + others
 
 
-def search_some(files: Sequence[str], query: Query, most: int) -> list[Path]:
-    """The first of these files in which there is a hit."""
-    pattern, fits = _compiled(query), path_filter(_deep(query.glob))
-    found = (Path(path) for path in files if fits(path) and _search_file(path, pattern, query)[1])
-    return list(islice(found, most))
-
-
-def _files(query: Query, ctx: ToolContext) -> Iterable[str]:
+def _files(query: Query, ctx: Surroundings) -> Iterable[str]:
     return [str(query.target)] if query.target.is_file() else walk(query.target, ctx, hidden=query.hidden)
 
 
@@ -107,16 +98,6 @@ def _across(pattern: re.Pattern[str], text: str) -> Iterator[range]:
 def _with_context(matches: Sequence[int], count: int, query: Query) -> list[int]:
     wanted = {n for match in matches for n in range(match - query.before, match + query.after + 1)}
     return sorted(n for n in wanted if 0 <= n < count)
-
-
-def search_others(files: Sequence[str], query: Query) -> list[Hit]:
-    """Our own search in files that hold bytes which are no UTF-8."""
-    hits: list[Hit] = []
-    pattern = _compiled(query)
-    for path in files:
-        if encoding_of(path) not in (None, "utf-8"):
-            hits += _search_file(path, pattern, query)[1]
-    return hits
 
 
 def encoding_of(path: str) -> str | None:

@@ -10,21 +10,21 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeagent.core.display import plain
 from codeagent.core.tools import ToolContext
 from codeagent.tools import globs
+from codeagent.tools.apart import SECONDS, search_apart, too_slow
 from codeagent.tools.encodings import decode_output
-from codeagent.tools.own_search import encoding_of, search_others, search_python, search_some
+from codeagent.tools.own_search import encoding_of
 from codeagent.tools.process import capture
 from codeagent.tools.queries import COLUMNS, Hit, Query, bad_pattern, path_filter, shown_line
-from codeagent.tools.walking import list_files, rg_arguments, ripgrep
+from codeagent.tools.walking import rg_arguments, ripgrep
 
-_SOME = 2_000
-"""Hidden files that are looked into."""
+_LABELS: dict[str | None, str] = {"cp950": "big5", "cp932": "shift_jis", "cp1252": "windows-1252"}
+"""What ripgrep calls the encodings that Python has other names for."""
 _BATCH = 1_000
 """Files that ripgrep is given by name at a time."""
 _NO_UTF8 = r"(?-u:(?:^|[\x00-\x7f])[\x80-\xbf]|[\xc0-\xff](?:[\x00-\x7f\xc0-\xff]|$))"
@@ -36,16 +36,21 @@ _MATCH = re.compile(rb"\0\d+:")
 async def search(query: Query, ctx: ToolContext) -> list[Hit]:
     """The hits of a query, by ripgrep where it is and runs. Raises ToolFault as both ways do."""
     if rg := ripgrep(ctx.environ):
-        with suppress(OSError):
-            return await search_rg(query, ctx, rg)
-    return await asyncio.to_thread(search_python, query, ctx)
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await search_rg(query, ctx, rg)
+        except TimeoutError:
+            raise too_slow(SECONDS) from None
+        except OSError:  # it does not run here
+            pass
+    return await search_apart(query, ctx)
 
 
 async def search_hidden(query: Query, ctx: ToolContext, most: int) -> list[Path]:
     """Up to `most` hidden files below the target that would have hits; of very many only some are looked into."""
-    files = await list_files(query.target, ctx, ripgrep(ctx.environ), hidden=True)
-    paths = [str(query.target / path) for path in sorted(files) if path.startswith(".") or "/." in path]
-    return await asyncio.to_thread(search_some, paths[:_SOME], query, most)
+    found = [str(hit.path) for hit in await search(replace(query, mode="files", hidden=True), ctx)]
+    start = len(str(query.target))
+    return [Path(path) for path in found if "/." in path[start:]][:most]
 
 
 async def search_rg(query: Query, ctx: ToolContext, rg: str) -> list[Hit]:
@@ -59,7 +64,7 @@ async def search_rg(query: Query, ctx: ToolContext, rg: str) -> list[Hit]:
     if not query.pattern.isascii() and sum(hit.match for hit in hits) < query.enough:
         known = {str(hit.path) for hit in hits}
         others = [path for path in await search.files(_NO_UTF8) if path not in known]
-        hits += await asyncio.to_thread(search_others, others, query)
+        hits += await search.others(others)
     return hits
 
 
@@ -91,15 +96,34 @@ class _Search:
             hits += found
         return hits
 
+    async def others(self, files: Sequence[str]) -> list[Hit]:
+        """The same in files that are not in Unicode, each read in its encoding."""
+        hits: list[Hit] = []
+        known = await asyncio.to_thread(lambda: [(encoding_of(path), path) for path in files])
+        for name in sorted({name for name, _ in known if name not in (None, "utf-8")}, key=str):
+            some = [path for encoding, path in known if encoding == name]
+            for start in range(0, len(some), _BATCH):
+                hits += await self._read(some[start : start + _BATCH], f"--encoding={_LABELS.get(name, name)}")
+        return sorted(hits, key=lambda hit: (_path_key(str(hit.path)), hit.number))
+
+    async def _read(self, files: Sequence[str], encoding: str) -> list[Hit]:
+        if self.query.mode == "content":
+            return await self._lines(files, self.query.enough, encoding)
+        shape = "--count" if self.query.mode == "count" else "--files-with-matches"
+        data, _ = await self._ask(shape, "--with-filename", encoding, pattern=self.query.pattern, paths=files)
+        if self.query.mode == "count":
+            return [Hit(Path(os.fsdecode(name)), text=n.decode()) for name, n in _COUNT.findall(data)]
+        return [Hit(Path(path)) for path in os.fsdecode(data).split("\0") if path]
+
     async def files(self, pattern: str) -> list[str]:
         """Paths of the files in which the pattern is found, sorted."""
         data, _ = await self._ask("--files-with-matches", *self._where(), pattern=pattern)
         return sorted((path for path in os.fsdecode(data).split("\0") if path and self.fits(path)), key=_path_key)
 
-    async def _lines(self, files: Sequence[str], left: int) -> list[Hit]:
+    async def _lines(self, files: Sequence[str], left: int, *more: str) -> list[Hit]:
         query = self.query
         shape = [f"-M{COLUMNS}", "--max-columns-preview", f"-B{query.before}", f"-A{query.after}"]
-        rows = ["--line-number", "--with-filename", "--no-heading", "--sort=path", *shape]
+        rows = ["--line-number", "--with-filename", "--no-heading", "--sort=path", *shape, *more]
         data, _ = await self._ask(
             *rows, pattern=query.pattern, paths=files, enough=lambda got: len(_MATCH.findall(got)) > left
         )

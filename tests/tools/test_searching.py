@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from codeagent.core.tools import ToolResult
 from codeagent.history.archive import SessionArchive
 from codeagent.tools import globs
+from codeagent.tools.apart import search_apart
 from codeagent.tools.base import ToolFault
 from codeagent.tools.own_search import search_python
 from codeagent.tools.queries import Query
@@ -212,6 +213,30 @@ async def test_a_broken_pattern_says_what_is_wrong(world: World) -> None:
     assert "The search failed: " in result.text
     with pytest.raises(ToolFault, match="The search failed: "):
         search_python(Query("(", world.top), world.ctx)
+
+
+HOPELESS = "(x+x+)+y"
+
+
+async def test_a_pattern_that_takes_for_ever_is_ended_and_stops_nothing_else(world: World) -> None:
+    world.file("a.txt", "x" * 40)
+    with pytest.raises(ToolFault, match="ended after 1 s"):
+        await search_apart(Query(HOPELESS, world.top), world.ctx, 1)
+
+
+async def test_hidden_files_and_other_encodings_are_searched_without_backtracking(world: World) -> None:
+    world.file(".hid.txt", "x" * 40)
+    world.file("gbk.txt", ("x" * 40 + "\n长期记忆的说明，请仔细阅读。\n").encode("gb18030"))
+    assert (await world.run("grep", pattern=HOPELESS)).summary == "no matches"
+    assert (await world.run("grep", pattern=HOPELESS + "|记忆")).text == "gbk.txt\n2:长期记忆的说明，请仔细阅读。"
+
+
+@pytest.mark.parametrize("pattern", ["main", "记忆", r"main\(\):\n"])
+async def test_a_search_apart_finds_the_same(project: World, pattern: str) -> None:
+    query = Query(pattern, project.top, after=1)
+    assert await search_apart(query, project.ctx) == search_python(query, project.ctx) != []
+    with pytest.raises(ToolFault, match="The search failed: "):
+        await search_apart(Query("(", project.top), project.ctx)
 
 
 async def test_a_pattern_over_several_lines(project: World) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from codeagent.memory.own_words import own_words
+
 Words = Callable[[str], Sequence[str]]
 
 _POLITE = (
@@ -29,7 +31,10 @@ _ENGLISH = re.compile(
     r"|(?:save|store|add|put|commit)(?: (?:this|that|it|these|the following|my [\w ]{1,30}?))? (?:to|in|into) "
     r"(?:your |the )?(?:long[- ]term )?memory\b"
     r")"
-    r"|\band (?:please )?remember (?:that|this)\b",
+    r"|\band (?:please |also )?remember (?:that\b|this\b|(?:the|my|our|i|we)\b.*\b(?:is|are|am|was|has|have|uses?|"
+    r"needs?|prefers?|likes?|must|should|runs?)\b)"
+    r"|^(?!\W*(?:it|its|it[’']s|this|that|there|he|she|they|the|an?|what|how|why|when|where|which|who|if|is|are|does|do|"
+    r"did|will|should|can)\b).+\b(?:from now on|going forward)\W*$",
     re.I,
 )
 _ASKS_US = re.compile(r"^\W*(?:\w+[,\s]+){0,2}?(?:can|could|will|would) you\b", re.I)
@@ -77,21 +82,28 @@ _PARTICULAR = re.compile(r"[\w.-]*\d[\w.-]*|(?<=[\w,:;] )[A-Z]\w+|\w+_\w+", re.A
 def intends(said: str, content: str, words: Words) -> bool:
     """Whether `said`, a message as typed, asks to remember something, and the fact `content` says no more than it.
 
-    That is so when most of the fact's content words, and all its numbers and names, stand in the message. `words` cuts
-    text into lower-cased words; it is not called where nothing is asked.
+    That is so when a third of the fact's content words, and all its numbers and names, stand in the person's own words
+    there. `words` cuts text into lower-cased words; it is not called where nothing is asked.
     """
-    if not asks_to_remember(said):
+    said = own_words(said, _asks_somewhere)
+    if not _asks_somewhere(said):
         return False
     whole = said.lower()
     if any(part.strip(".-").lower() not in whole for part in _PARTICULAR.findall(content)):
         return False
     known, wanted = _content_words(words(said)), _content_words(words(content))
-    return 2 * sum(_covered(word, known, whole) for word in wanted) > len(wanted)
+    shared = sum(_covered(word, known, whole) for word in wanted)
+    # One word in common is not enough for a long fact: a file read meanwhile may speak of the same matter.
+    return shared > 0 and 3 * shared >= len(wanted)
 
 
 def asks_to_remember(said: str) -> bool:
-    """Whether a clause of `said` asks to remember something: not denied, not asked about, not told of others."""
-    return any(_asks(clause) for clause in _clauses(said))
+    """Whether the person's own words ask to remember something: not denied, not asked about, not told of others."""
+    return _asks_somewhere(own_words(said, _asks_somewhere))
+
+
+def _asks_somewhere(text: str) -> bool:
+    return any(_asks(clause) for clause in _clauses(text))
 
 
 def _asks(clause: str) -> bool:

@@ -37,8 +37,8 @@ _LOGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:(?P<value>[^\s/@]+)@[\w.-]",
 _NAMED = re.compile(
     r"(?<![A-Za-z])(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|"
     r"(?:api|access|auth|private)[_ -]?(?:key|token)|token)(?![A-Za-z])[\"']?\s*"
-    r"(?P<sign>==?|:=|[:：]|\bis\b|是|为)\s*[\"'“]?(?P<value>[^\s\"'”，。；,;]+)"
-    r"|(?:密码|密碼|口令|密钥|密鑰|令牌)\s*(?P<sign2>==?|[:：]|是|为|為)\s*[\"'“「]?(?P<value2>[^\s\"'”」，。；,;]+)"
+    r"(?P<sign>==?|:=|[:：]|\bis\b\s*[:：]?|[是为]\s*[:：]?)\s*[\"'“]?(?P<value>[^\s\"'”，。；,;]+)"
+    r"|(?:密码|密碼|口令|密钥|密鑰|令牌)\s*(?P<sign2>==?|[:：]|[是为為]\s*[:：]?)\s*[\"'“「]?(?P<value2>[^\s\"'”」，。；,;]+)"
     r"|(?:(?<![A-Za-z])pass(?:word|wd|phrase)|密码|密碼|口令|密钥|密鑰|令牌)[ \t]+[\"'“「]?"
     r"(?P<value3>[^\s\"'”」，。；,;:：=]{8,})(?![^\s\"'”」，。；,;])",
     re.I,
@@ -91,6 +91,10 @@ def _gives_away(found: re.Match[str]) -> bool:
     if _STAND_IN.fullmatch(value) or (value.isdigit() and "token" in found[0].lower()):
         return False
     if sign == "=" and len(value) >= 4 and "(" not in value:
+        return True
+    if (
+        len(sign or "") > 1 and sign.endswith((":", "：")) and len(value) >= 4 and "(" not in value
+    ):  # "is: x" hands x over
         return True
     value = value.rstrip(".!?")
     if "pass" in found[0][:12].lower() and len(value) >= 12 and _WORDS_JOINED.fullmatch(value):

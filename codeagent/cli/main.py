@@ -127,6 +127,16 @@ def options_from(params: dict[str, Any]) -> Options:
     return options
 
 
+_ELSEWHERE = {
+    "bash": "shell",
+    "read": "read_file",
+    "write": "write_file",
+    "edit": "edit_file",
+    "multiedit": "edit_file",
+}
+"""What our tools are called in other programs."""
+
+
 def _check_rules(rules: Sequence[str]) -> None:
     """Raises UsageError for a rule about a tool that is not there: it would let happen what it is to forbid."""
     from codeagent.safety.rules import parse_rules
@@ -135,7 +145,8 @@ def _check_rules(rules: Sequence[str]) -> None:
     names = sorted(tool.name for tool in discover(builtin, "TOOL").values())
     for rule in parse_rules(rules):
         if rule.tool not in names and not rule.tool.startswith("mcp__"):
-            near = difflib.get_close_matches(rule.tool.casefold(), names, n=1, cutoff=0.4)
+            meant = _ELSEWHERE.get(rule.tool.casefold(), rule.tool.casefold())
+            near = difflib.get_close_matches(meant, names, n=1, cutoff=0.4)
             raise UsageError(
                 "There is no tool {name}.",
                 name=rule.tool,

@@ -47,7 +47,7 @@ async def search(query: Query, ctx: ToolContext) -> list[Hit]:
 
 
 async def search_hidden(query: Query, ctx: ToolContext, most: int) -> list[Path]:
-    """Up to `most` hidden files below the target that would have hits; of very many only some are looked into."""
+    """Up to `most` hidden files below the target that would have hits."""
     found = [str(hit.path) for hit in await search(replace(query, mode="files", hidden=True), ctx)]
     start = len(str(query.target))
     return [Path(path) for path in found if "/." in path[start:]][:most]

@@ -48,6 +48,13 @@ async def started(mark: str, count: int = 1) -> None:
         await asyncio.sleep(0.01)
 
 
+async def ended(mark: str) -> None:
+    """Wait until no process carries `mark`: what was killed takes a moment to be gone."""
+    async with asyncio.timeout(10):
+        while alive(mark):
+            await asyncio.sleep(0.01)
+
+
 async def until(path: Path) -> None:
     """Wait until a command has made `path`."""
     while not path.exists():
@@ -246,7 +253,7 @@ async def test_everything_dies_with_the_session(world: World, nap: str) -> None:
     await world.run("shell", command=f"trap '' TERM; while true; do sleep {nap}; done", background=True)
     await started(nap, 3)
     await world.jobs.aclose()
-    assert alive(nap) == []
+    await ended(nap)
 
 
 async def test_many_commands_leave_nothing_open(world: World) -> None:

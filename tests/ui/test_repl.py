@@ -394,7 +394,7 @@ def test_a_dumb_terminal_gets_plain_lines(start: Open) -> None:
     terminal.say("edit")
     terminal.wait_for("1–3:")
     terminal.say("3")
-    terminal.wait_for("> ")
+    terminal.wait_for("1–3: 3\n>")
     terminal.say("use tabs")
     terminal.wait_for("The answer was no use tabs")
     terminal.say("ask")

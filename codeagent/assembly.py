@@ -57,9 +57,6 @@ from codeagent.tools.todos import TodoList
 from codeagent.tools.toolbox import Toolbox
 from codeagent.tools.web.client import WebClient
 
-APPENDED = 50
-"""Order of what --append-system-prompt adds: behind the standing instructions, before the project's."""
-
 
 @dataclass(frozen=True, slots=True)
 class Workbench:

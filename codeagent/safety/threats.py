@@ -49,11 +49,6 @@ def threats(action: Action) -> tuple[Threat, ...]:
     return tuple(_read(action.preview.text, action.preview.cwd, 3))
 
 
-def threatened(action: Action) -> tuple[str, ...]:
-    """All paths that the command of `action` may destroy something in."""
-    return tuple(dict.fromkeys(path for threat in threats(action) for path in threat.paths))
-
-
 def _read(command: str, cwd: str, depth: int) -> Iterator[Threat]:
     folder = cwd
     for words, written in _simple(command):

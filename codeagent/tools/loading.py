@@ -8,11 +8,13 @@ from pathlib import Path
 from codeagent.core.tools import ToolContext
 from codeagent.tools.base import ToolFault
 from codeagent.tools.diffs import brief_diff
-from codeagent.tools.encodings import Encoding, decode
+from codeagent.tools.encodings import Encoding, decode, detect
 from codeagent.tools.paths import shown
 
 LARGEST = 50_000_000
 """Bytes of a file that is edited as a whole."""
+_BEGINNING = 64_000
+"""Bytes by which a file is known as binary."""
 _COMPARED = 2_000_000
 """Bytes up to which a change by others is shown."""
 
@@ -31,6 +33,8 @@ def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
         raise ToolFault(f"{name} is not a regular file.", "not a file")
     state = ctx.files.state(path)
     if state == "unread" and info.st_size:
+        if _begins_binary(path):  # read_file would refuse it as well
+            raise _binary(name)
         raise ToolFault(f"{name} has not been read yet. Read it with read_file first, then change it.", "not read")
     if state == "changed":
         raise ToolFault(
@@ -41,11 +45,20 @@ def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
     data = path.read_bytes()
     decoded = decode(data)
     if decoded is None:
-        raise ToolFault(f"{name} is binary; change it with shell.", "binary")
+        raise _binary(name)
     text, encoding = decoded
     if encoding.encode(text) != data:
         raise ToolFault(f"{name} is not quite {encoding.name} and would be damaged; change it with shell.", "encoding")
     return decoded
+
+
+def _begins_binary(path: Path) -> bool:
+    with path.open("rb") as file:
+        return detect(file.read(_BEGINNING), whole=False) is None
+
+
+def _binary(name: str) -> ToolFault:
+    return ToolFault(f"{name} is binary; change it with shell.", "binary")
 
 
 def check_new(path: Path, ctx: ToolContext) -> None:

@@ -6,7 +6,7 @@ import re
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]+"
 )
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
@@ -31,7 +31,13 @@ def plain(text: str) -> str:
 
 
 def _shown(found: re.Match[str]) -> str:
-    code = ord(found[0])
+    run = found[0]
+    if run == run[0] * len(run):  # a file of zeros is one call
+        return _sign(ord(run[0])) * len(run)
+    return "".join(_sign(ord(character)) for character in run)
+
+
+def _sign(code: int) -> str:
     if code < 0x20:
         return f"^{chr(code + 64)}"
     if code == 0x7F:

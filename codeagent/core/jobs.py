@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """Output as plain text; of much output both ends, with a line in between that tells how much is left out.
+
+    `whole` is then all of it, in pieces and once, up to a bound for each job; None where `text` is all.
+    """
+
+    text: str
+    whole: Iterable[str] | None = None
 
 
 class Job(Protocol):
@@ -50,11 +62,7 @@ class Job(Protocol):
         """All that it printed, as plain text; of very long output both ends."""
         ...
 
-    def whole(self) -> Iterable[str] | None:
-        """All that it printed, in pieces, where that is more than `output` keeps; else None."""
-        ...
-
-    def unread(self) -> str:
+    def unread(self) -> Printed:
         """What it printed since the last call of `unread`."""
         ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from codeagent.core.jobs import Printed
 from codeagent.core.keeping import keep
 from codeagent.core.ports import Archive
 
@@ -54,21 +55,28 @@ def bound(text: str, limit: int, archive: Archive, call_id: str, whole: Iterable
     `whole` gives it in pieces, where `text` itself is not all of it.
     """
     head, tail, left_out = head_and_tail(text, limit)
-    if not left_out:
+    if not left_out and whole is None:
         return Bounded(text)
     head = head.removesuffix("\n")
     archived = 0
 
     def pieces() -> Iterator[str]:
         nonlocal archived
-        for piece in whole or (text,):
+        for piece in (text,) if whole is None else whole:
             archived += size(piece)
             yield piece
 
     name, where = keep(archive, call_id, pieces())
+    if not left_out:
+        return Bounded(f"{text}\n[{where}]", True, name)
     if name:
         left_out += archived - size(text)
     return Bounded(f"{head}\n[... {left_out} bytes left out; {where} ...]\n{tail}", True, name)
+
+
+def bound_printed(printed: Printed, archive: Archive, call_id: str) -> Bounded:
+    """`bound` for what a command printed."""
+    return bound(printed.text.strip("\n"), SHELL, archive, call_id, printed.whole)
 
 
 def clip(line: str, limit: int = LINE) -> str:

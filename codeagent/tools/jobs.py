@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import copy
 import itertools
 import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from codeagent.core.display import plain
-from codeagent.core.jobs import Job
+from codeagent.core.jobs import Job, Printed
 from codeagent.core.private import make_private
 from codeagent.tools.encodings import decode_output
+from codeagent.tools.printed import complete, printed
 from codeagent.tools.process import GRACE, Child, survivors
 from codeagent.tools.shells import Shell
-from codeagent.tools.spool import Spool
+from codeagent.tools.spool import WHOLE, Spool
 
 _LINGER = 0.05
 """Seconds that output may still come in after the command has ended."""
@@ -52,7 +52,7 @@ class ShellJob:
         self._loop = asyncio.get_running_loop()
         self._spool = Spool()
         self._progress = progress
-        self._reported = self._read = 0
+        self._reported = self._read = self._given = 0
         self._timer: asyncio.TimerHandle | None = None
         self._done: asyncio.Future[int] = self._loop.create_future()
         self._waiting: set[asyncio.Future[None]] = set()
@@ -116,25 +116,13 @@ class ShellJob:
     def output(self) -> str:
         return plain(decode_output(self._spool.since()))
 
-    def whole(self) -> Iterator[str] | None:
-        """All that it printed, in pieces, where that is more than `output` keeps; else None."""
-        return self._lines() if self._spool.gone else None
-
-    def _lines(self) -> Iterator[str]:
-        """Pieces that end with a line, so that no character and no escape sequence is cut."""
-        rest = b""
-        for piece in self._spool.pieces():
-            lines, end, rest = (rest + piece).rpartition(b"\n")
-            if lines or end:
-                yield plain(decode_output(lines + end))
-        if rest:
-            yield plain(decode_output(rest))
-
-    def unread(self) -> str:
-        data = self._spool.since(self._read)
-        used = len(data) if self._done.done() else _complete(data)
+    def unread(self) -> Printed:
+        start, data = self._read, self._spool.since(self._read)
+        used = len(data) if self._done.done() else complete(data)
         self._read = self._spool.total - (len(data) - used)
-        return plain(decode_output(data[:used]))
+        given, self._given = self._given, self._given + (size := self._read - start)
+        whole = self._spool.pieces(start) if given < WHOLE else None
+        return printed(data[:used], size, whole)
 
     async def stop(self) -> None:
         await self.child.stop()
@@ -179,16 +167,11 @@ class ShellJob:
         if self._progress is None or self._spool.total == self._reported:
             return
         new = self._spool.since(max(self._reported, self._spool.total - _PIECE))
-        used = _complete(new)
+        used = complete(new)
         self._reported = self._spool.total - (len(new) - used)
         if used:
             self._timer = self._loop.call_later(_PROGRESS, self._report)
             self._progress(plain(new[:used].decode("utf-8", "replace")))
-
-
-def _complete(data: bytes) -> int:
-    """Length of `data` without a character whose end has not come yet."""
-    return codecs.utf_8_decode(data, "replace", False)[1]
 
 
 class JobTable:

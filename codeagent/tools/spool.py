@@ -12,7 +12,7 @@ from contextlib import suppress
 HEAD = 4_000_000
 TAIL = 4_000_000
 """Bytes kept in memory at either end."""
-WHOLE = 200_000_000
+WHOLE = 64_000_000
 """Bytes kept on disk."""
 _PIECE = 1_000_000
 
@@ -54,22 +54,20 @@ class Spool:
             if self._on_disk == self.total - len(data) and (room := self._whole_room - self._on_disk) > 0:
                 self._on_disk += os.write(self._file, data[:room])
 
-    @property
-    def gone(self) -> bool:
-        """Whether `since` cannot give everything."""
-        return self.total > len(self._head) + self._tail_size
+    def pieces(self, offset: int = 0) -> Iterator[bytes]:
+        """All that has come since `offset`, from disk where it is there; a line stands for what was not kept.
 
-    def pieces(self) -> Iterator[bytes]:
-        """Everything in order, from disk where it is there; a line stands for what was not kept."""
-        if self._file is None or self._on_disk <= len(self._head):
-            yield self.since()
-            return
-        end, at = self._on_disk, 0
-        while at < end and (piece := os.pread(self._file, min(_PIECE, end - at), at)):
+        What comes later is not in it, so that another thread may read it meanwhile.
+        """
+        if self._file is None or self._on_disk <= max(len(self._head), offset):
+            return iter((self.since(offset),))
+        return self._from_disk(self._file, offset, self._on_disk, self.since(self._on_disk))
+
+    def _from_disk(self, file: int, at: int, end: int, rest: bytes) -> Iterator[bytes]:
+        while at < end and (piece := os.pread(file, min(_PIECE, end - at), at)):
             at += len(piece)
             yield piece
-        if at < self.total:
-            yield self.since(at)
+        yield rest
 
     def since(self, offset: int = 0) -> bytes:
         """All bytes from `offset` on, with a line in the place of those that are gone."""

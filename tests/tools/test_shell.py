@@ -92,7 +92,7 @@ async def test_long_output_keeps_both_ends_and_the_whole_is_on_disk(world: World
     assert result.text.startswith("1\n2\n3\n")
     assert result.text.endswith("999999\n1000000\n[exit 0]")
     assert (result.partial, result.archive) == (True, "c1.txt")
-    assert archive.read_text() == "\n".join(map(str, range(1, 1_000_001)))
+    assert archive.read_text() == "".join(f"{number}\n" for number in range(1, 1_000_001))
     assert str(archive) in result.text
 
 
@@ -116,6 +116,39 @@ async def test_endless_output_is_kept_in_bounded_memory(hasty: World) -> None:
     await hasty.run("shell_job", action="kill", id="job1")
     assert len(job.output().encode()) < 8_500_000
     assert job.size > 8_500_000
+
+
+@pytest.mark.parametrize(("source", "shown"), [("cat /dev/zero", "^@"), ("tr '\\0' a < /dev/zero", "a")])
+async def test_one_endless_line_comes_as_its_ends_and_is_archived_once(world: World, source: str, shown: str) -> None:
+    result = await world.run("shell", command=f"{source} | head -c 9000000")
+    archive = world.top.parent / "archive" / "c1.txt"
+    assert re.fullmatch(rf"({re.escape(shown)})+\n\[\.\.\. .+ \.\.\.\]\n.+\n\[exit 0\]", result.text)
+    assert len(result.text) < 9_000
+    assert archive.read_text() == shown * 9_000_000
+
+
+async def test_what_a_job_prints_is_archived_once_however_often_it_is_read(hasty: World) -> None:
+    await hasty.run("shell", command="seq 1 100000; until test -e go; do sleep 0.01; done; seq 100001 200000")
+    assert await hasty.run("shell_job", action="read", id="job1") == ToolResult(
+        "(no new output)\n[running]", summary="running"
+    )
+    hasty.file("go", "")
+    await hasty.run("shell_job", action="read", id="job1", wait=60)
+    await hasty.run("shell_job", action="read", id="job1")
+    archived = {path.name: path.read_text() for path in (hasty.top.parent / "archive").iterdir()}
+    assert archived == {
+        "c1.txt": "".join(f"{number}\n" for number in range(1, 100_001)),
+        "c3.txt": "".join(f"{number}\n" for number in range(100_001, 200_001)),
+    }
+
+
+async def test_much_output_of_which_little_is_to_be_seen_loses_nothing(world: World) -> None:
+    result = await world.run("shell", command="seq 1 200000 | tr '\\n' '\\r'; echo end")
+    assert result.text.splitlines()[-2:] == [
+        f"[the whole is in {world.top.parent}/archive/c1.txt (read_file with offset, or grep)]",
+        "[exit 0]",
+    ]
+    assert (result.partial, result.archive) == (True, "c1.txt")
 
 
 async def test_binary_output_is_harmless(world: World) -> None:
@@ -232,7 +265,9 @@ async def test_long_output_is_bounded_and_archived_at_an_interrupt_too(world: Wo
     assert result.text.startswith("1\n2\n3\n")
     assert result.text.endswith("\n99999\n100000\n(interrupted)")
     assert (result.failed, result.partial, result.archive) == (True, True, "c1.txt")
-    assert (world.top.parent / "archive" / "c1.txt").read_text() == "\n".join(map(str, range(1, 100_001)))
+    assert (world.top.parent / "archive" / "c1.txt").read_text() == "".join(
+        f"{number}\n" for number in range(1, 100_001)
+    )
 
 
 async def test_a_second_interrupt_still_kills(world: World, nap: str) -> None:

@@ -8,17 +8,26 @@ from codeagent.tools.spool import Spool
 
 
 @pytest.mark.parametrize(
-    ("count", "ends", "whole", "gone"),
+    ("count", "ends", "whole"),
     [
-        (3, b"00 01 02 ", b"00 01 02 ", False),
-        (6, b"00 01 02 03 04 05 ", b"00 01 02 03 04 05 ", False),
-        (9, b"00 01 02 \n[... 9 bytes not kept ...]\n06 07 08 ", b"00 01 02 03 04 05 06 07 08 ", True),
+        (3, b"00 01 02 ", b"00 01 02 "),
+        (6, b"00 01 02 03 04 05 ", b"00 01 02 03 04 05 "),
+        (9, b"00 01 02 \n[... 9 bytes not kept ...]\n06 07 08 ", b"00 01 02 03 04 05 06 07 08 "),
         (14, b"00 01 02 \n[... 24 bytes not kept ...]\n11 12 13 ",
-         b"00 01 02 03 04 05 06 07 08 09 \n[... 3 bytes not kept ...]\n11 12 13 ", True),
+         b"00 01 02 03 04 05 06 07 08 09 \n[... 3 bytes not kept ...]\n11 12 13 "),
     ],
 )  # fmt: skip
-def test_both_ends_are_in_memory_and_the_whole_on_disk(count: int, ends: bytes, whole: bytes, gone: bool) -> None:
+def test_both_ends_are_in_memory_and_the_whole_on_disk(count: int, ends: bytes, whole: bytes) -> None:
     spool = Spool(head=9, tail=9, whole=30)
     for number in range(count):
         spool.add(b"%02d " % number)
-    assert (spool.since(), b"".join(spool.pieces()), spool.gone) == (ends, whole, gone)
+    assert (spool.since(), b"".join(spool.pieces())) == (ends, whole)
+
+
+def test_pieces_begin_and_end_where_they_were_asked_for() -> None:
+    spool = Spool(head=9, tail=9, whole=30)
+    for number in range(5):
+        spool.add(b"%02d " % number)
+    pieces = spool.pieces(6)
+    spool.add(b"later")
+    assert b"".join(pieces) == b"02 03 04 "

@@ -86,8 +86,10 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 async def _in_thread_if_large(
     job: Job, ctx: ToolContext, status: str, summary: str, *, failed: bool = True, partial: bool = True
 ) -> ToolResult:
+    printed = job.unread()
+
     def answer() -> ToolResult:
-        bounded = bounds.bound(job.unread().strip("\n"), bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
+        bounded = bounds.bound_printed(printed, ctx.archive, ctx.call_id)
         text = f"{bounded.text or '(no output)'}\n{status}"
         return ToolResult(text, failed, partial or bounded.partial, summary=summary, archive=bounded.archive)
 

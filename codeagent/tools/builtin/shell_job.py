@@ -40,8 +40,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         return ToolResult(f"{params.id} is dead.", summary="killed")
     if params.wait:
         await job.wait(params.wait)
-    text = job.unread().strip("\n")
-    bounded = await asyncio.to_thread(bounds.bound, text, bounds.SHELL, ctx.archive, ctx.call_id, job.whole())
+    bounded = await asyncio.to_thread(bounds.bound_printed, job.unread(), ctx.archive, ctx.call_id)
     text = f"{bounded.text or '(no new output)'}\n[{state(job)}]"
     return ToolResult(text, partial=bounded.partial, summary=state(job), archive=bounded.archive)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,7 +11,7 @@ from codeagent.core.tools import Action, Diff, Patch, Tool, ToolContext, ToolRes
 from codeagent.tools.base import ToolFault
 from codeagent.tools.drafts import Drafts
 from codeagent.tools.patches import HEADERS, parse_patch
-from codeagent.tools.paths import counted, short
+from codeagent.tools.paths import counted, short, shown
 from codeagent.tools.writing import write_together
 
 
@@ -41,7 +42,11 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 def _run(params: Params, ctx: ToolContext) -> ToolResult:
     drafts = _plan(params, ctx)
     diffs = drafts.diffs()
-    write_together(drafts.changes())
+    try:
+        write_together(drafts.changes())
+    except OSError as error:
+        where = f": {shown(ctx, Path(error.filename))}" if error.filename else ""
+        raise ToolFault(f"No file was changed. {error.strerror or error}{where}.", "failed") from None
     for path in drafts.paths:
         ctx.files.note(path)
     summary = counted(len(diffs), "file")

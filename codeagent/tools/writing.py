@@ -8,9 +8,14 @@ import os
 import secrets
 import shutil
 import stat
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+_HOST = f"{zlib.crc32(os.uname().nodename.encode()):08x}"
+"""Process ids say nothing of other machines that share the folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,13 @@ def write_together(changes: Sequence[Change]) -> None:
     for backup in backups.values():
         if backup is not None:
             backup.unlink(missing_ok=True)
+    for parent in {change.path.parent for change in changes}:
+        _sweep(parent)
 
 
 def _check(path: Path) -> None:
-    if path.exists() and not os.access(path, os.W_OK):
+    # Who may write everything still respects a file that nobody is to write.
+    if path.exists() and not (os.access(path, os.W_OK) and path.stat().st_mode & _WRITABLE):
         raise PermissionError(errno.EACCES, "The file is read-only", str(path))
 
 
@@ -82,7 +90,18 @@ def _make_folders(folder: Path) -> list[Path]:
 
 
 def _aside(path: Path) -> Path:
-    return path.parent / f".codeagent-{secrets.token_hex(6)}.tmp"
+    return path.parent / f".codeagent-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}.tmp"
+
+
+def _sweep(folder: Path) -> None:
+    """Take away what processes left behind in `folder` that were killed while they wrote."""
+    for aside in folder.glob(f".codeagent-{_HOST}-*.tmp"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            pid = int(aside.name.split("-")[2])
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                aside.unlink()
 
 
 def _stage(path: Path, data: bytes, like: Path) -> Path:

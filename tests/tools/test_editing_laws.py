@@ -190,6 +190,23 @@ def test_a_kill_in_the_middle_leaves_the_old_or_the_new_file_whole(tmp_path: Pat
     assert path.read_bytes() in (old, new)
 
 
+def test_what_a_killed_process_left_is_swept_at_the_next_write(tmp_path: Path) -> None:
+    script = (
+        "import os, pathlib, signal, sys; from codeagent.tools.writing import Change, write_together\n"
+        "def changes():\n"
+        "    yield Change(pathlib.Path(sys.argv[1], 'a'), b'new')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_together(changes())"
+    )
+    child = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert child.returncode == -signal.SIGKILL
+    (left,) = (path.name for path in tmp_path.iterdir())
+    alive = tmp_path / left.replace(left.split("-")[2], str(os.getpid()))
+    alive.write_bytes(b"being written")
+    write_together([Change(tmp_path / "b", b"b")])
+    assert {path.name for path in tmp_path.iterdir()} == {"b", alive.name}
+
+
 def test_a_passage_that_stands_very_often_is_counted_quickly() -> None:
     text = "ab\n" * 50_000
     edit = apply_edit(text, "ab", "c", every=True)

@@ -18,6 +18,8 @@ from codeagent.tools.folding import Folded, plain
 
 _NUMBER = re.compile(r"^ {0,8}(\d{1,7})(?:\t|→|: |\| ?)")
 
+_LAST = "the final newline"
+
 
 @dataclass(frozen=True, slots=True)
 class Edited:
@@ -90,8 +92,9 @@ def _matches(text: str, old: str, new: str) -> list[_Match]:
     for wanted, instead, note in readings:
         found = [_Match(start, end, wanted, instead, note) for start, end in _find(folded, wanted)]
         if not found and not text.endswith("\n") and wanted.endswith("\n"):
-            wanted, instead = wanted.removesuffix("\n"), instead.removesuffix("\n")
-            found = [_Match(start, end, wanted, instead, note) for start, end in _find(folded, wanted, at_end=True)]
+            short, less = wanted.removesuffix("\n"), instead.removesuffix("\n")
+            spans = _find(folded, short, at_end=True)
+            found = [_Match(start, end, short, less, (*note, _LAST)) for start, end in spans]
         if found := found or _shifted(text, wanted, instead, note, _body):
             return found
     for wanted, instead, note in readings:
@@ -170,7 +173,9 @@ def _shifted(text: str, old: str, new: str, note: tuple[str, ...], body: Callabl
         if whole and at_end:
             ours, instead = ours.removesuffix("\n"), instead.removesuffix("\n")
         end = offsets[after] if whole and not at_end else offsets[after - 1] + len(lines[after - 1].removesuffix("\r"))
-        moved = () if all(here == there for here, there in pairs) else ("indentation",)
+        moved: tuple[str, ...] = () if all(here == there for here, there in pairs) else ("indentation",)
+        if whole and at_end:
+            moved = (*moved, _LAST)
         found.append(_Match(offsets[at], end, ours, instead, (*note, *moved)))
 
 

@@ -69,7 +69,7 @@ CASES = {
         "if x:\n    a()\n    c()\n",
         ("line numbers", "indentation"),
     ),
-    "no newline at the end of the file": ("a\nb", "b\n", "c\n", "a\nc", ()),
+    "no newline at the end of the file": ("a\nb", "b\n", "c\n", "a\nc", ("the final newline",)),
     "blank lines inside are equal": ("a\n   \nb\n", "a\n\nb\n", "a\n\nB\n", "a\n   \nB\n", ("trailing blanks",)),
 }
 

@@ -70,7 +70,9 @@ def _yaml(text: str) -> str:
         for _ in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             pass
     except yaml.MarkedYAMLError as error:
-        where = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        # What is missing at the end is told of the line after the last one.
+        last = text.count("\n") + (not text.endswith("\n"))
+        where = f", line {min(error.problem_mark.line + 1, last)}" if error.problem_mark else ""
         return f"YAML: {error.problem}{where}"
     except yaml.YAMLError as error:
         return f"YAML: {' '.join(str(error).split())[:200]}"

@@ -25,7 +25,7 @@ def validated(tool: Tool, call: ToolCall) -> Any:
         ToolFault: they are no JSON object, or they do not fit.
     """
     given = {
-        name: scrub(value) if isinstance(value, str) else value
+        name: _harmless(name, value, tool) if isinstance(value, str) else value
         for name, value in _object(call).items()
         if value is not None
     }
@@ -41,6 +41,18 @@ def validated(tool: Tool, call: ToolCall) -> Any:
             )
         got = ", ".join(given) or "nothing"
         raise ToolFault(f"The arguments of {tool.name} do not fit: {faults}. Given: {got}.", "bad arguments") from None
+
+
+def _harmless(name: str, value: str, tool: Tool) -> str:
+    """`value` without half characters, which nothing can hold; in what is to stand in a file they are a fault."""
+    scrubbed = scrub(value)
+    if tool.kind == "edit" and scrubbed != value:
+        half = next(one for one, other in zip(value, scrubbed, strict=True) if one != other)
+        raise ToolFault(
+            f"{name} holds \\u{ord(half):04x}, half a character that no file can hold. Write the character itself.",
+            "half a character",
+        )
+    return scrubbed
 
 
 def _object(call: ToolCall) -> dict[str, Any]:

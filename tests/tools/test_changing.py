@@ -164,9 +164,13 @@ async def test_a_file_where_a_folder_should_be(world: World) -> None:
     assert (await world.run("write_file", path="folder", content="x")).text == "folder is a folder."
 
 
-async def test_a_lone_surrogate_does_not_break_writing(world: World) -> None:
-    await world.run("write_file", path="a.txt", content="x\ud83dy")
-    assert (world.top / "a.txt").read_text() == "x\ufffdy"
+async def test_half_a_character_is_refused(world: World) -> None:
+    assert await world.run("write_file", path="a.txt", content="x\ud83dy") == ToolResult(
+        "content holds \\ud83d, half a character that no file can hold. Write the character itself.",
+        failed=True,
+        summary="half a character",
+    )
+    assert list(world.top.iterdir()) == []
 
 
 async def test_the_person_sees_the_diff_before_anything_is_written(world: World) -> None:

@@ -134,7 +134,7 @@ def print_failure(sentence: str, format: Format, out: TextIO, subtype: str = "er
             "error": sentence,
         }
         with suppress(OSError):  # the sentence and the exit code tell of it, too
-            write_line(out, encode_json(result).decode())
+            write_line(out, _json(result))
 
 
 class _Printer:
@@ -222,7 +222,7 @@ class _Printer:
                 "cost_usd": _cost(before, after),
                 "permission_denials": [dataclasses.asdict(denial) for denial in self._session.denials],
             }
-            self._print(encode_json({**result, "error": error} if error else result).decode())
+            self._print(_json({**result, "error": error} if error else result))
         elif code == 0 or (self._cut and self._answer):
             self._print(visible(self._answer) if self._out.isatty() else self._answer)
         if self._lost is not None:
@@ -236,7 +236,7 @@ class _Printer:
 
     def _line(self, type: str, **fields: Any) -> None:
         if self._format == "stream-json":
-            self._print(encode_json({"type": type, "session_id": self._session.id, **fields}).decode())
+            self._print(_json({"type": type, "session_id": self._session.id, **fields}))
 
     def _print(self, text: str) -> None:
         """A full disk is no reason to stop working either; the end tells of it."""
@@ -247,6 +247,11 @@ class _Printer:
 
     def _tell(self, text: str) -> None:
         tell_line(self._err, text)
+
+
+def _json(value: object) -> str:
+    """One line also for readers to whom U+0085 ends one."""
+    return encode_json(value).decode().replace("\x85", "\\u0085")
 
 
 def write_line(stream: TextIO, text: str) -> None:

@@ -347,3 +347,11 @@ async def test_a_cut_answer_is_printed_as_far_as_it_came_and_told() -> None:
     ran = await run(Played([cut]), "json")
     (result,) = ran.lines
     assert (ran.code, result["subtype"], result["result"]) == (53, "error", "So far.")
+
+
+@pytest.mark.parametrize("format", ["json", "stream-json"])
+async def test_what_ends_a_line_for_some_readers_is_escaped(format: Format) -> None:
+    text = "a\x85b\u2028c\u2029d"
+    answer: list[Event] = [Replied("m2", AssistantMessage(text), None, 0.1), TurnEnded("done", 1, 0.1)]
+    ran = await run(Played([answer]), format)
+    assert ran.lines[-1]["result"] == text

@@ -206,7 +206,8 @@ class Talk:
         ended = {
             entry.message.call_id
             for entry in entries
-            if isinstance(entry.message, ToolMessage) and entry.message.text != INTERRUPTED
+            # What was printed or done until then may stand before the word.
+            if isinstance(entry.message, ToolMessage) and not entry.message.text.endswith(INTERRUPTED)
         }
         for entry in entries:
             if entry.turn > first and entry.origin != "summary":

@@ -184,7 +184,7 @@ async def test_an_interrupt_reaches_it_and_what_it_started(world: World) -> None
     await stopping
     assert ended(seen).reason == "interrupted"
     assert not sleeping()
-    told = "[general: 1 step; stopped: interrupted; all it did: recall id=task1]"
+    told = "[general: 1 step; all it did: recall id=task1]\n(interrupted)"
     assert [message.text for message in messages(session) if isinstance(message, ToolMessage)] == [
         f"(no report)\n{told}"
     ]

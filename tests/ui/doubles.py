@@ -33,7 +33,7 @@ from codeagent.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from codeagent.core.messages import INTERRUPTED, AssistantMessage, ToolCall, ToolMessage, UserMessage
 from codeagent.core.todo import Todo
 from codeagent.core.tools import Command, Diff, ToolResult
 from codeagent.core.ui import UI, Choice, Question, Row
@@ -85,7 +85,9 @@ class Session:
         self.ui = ui
         self._stop = asyncio.Event()
         self.agent = SimpleNamespace(steering=Steering())
-        self.history = SimpleNamespace(entries=list(history), name="an earlier day", turn=len(history) // 2)
+        self.history = SimpleNamespace(
+            entries=list(history), name="an earlier day", turn=history[-1].turn if history else 0
+        )
         self.id = "20260101-000000-abcdef"
         self.mode = "default"
         self.cost = 0.0
@@ -253,9 +255,17 @@ EARLIER = [
     Entry("m4", 2, AssistantMessage("It is **fine**."), b"", 1, "model"),
     Entry("m5", 3, UserMessage("and now?"), b"", 1, "user", "and now?"),
     Entry(
-        "m6", 3, AssistantMessage("", (ToolCall("c", "read", "a.py"), ToolCall("d", "run", "make"))), b"", 1, "model"
+        "m6",
+        3,
+        AssistantMessage(
+            "", (ToolCall("c", "read", "a.py"), ToolCall("d", "run", "make"), ToolCall("e", "run", "task"))
+        ),
+        b"",
+        1,
+        "model",
     ),
     Entry("m7", 3, ToolMessage("c", "read", "text"), b"", 1, "tool"),
+    Entry("m8", 3, ToolMessage("e", "run", f"half\n{INTERRUPTED}"), b"", 1, "tool"),
 ]
 
 

@@ -333,6 +333,7 @@ def test_the_editor_writes_the_draft(start: Open, tmp_path: Path) -> None:
 def test_a_conversation_that_goes_on(start: Open) -> None:
     terminal = _ready(start(resumed=True))
     shown = terminal.wait_for("✗ Run make  interrupted")
+    assert "✗ Run task  interrupted" in shown
     assert "… 1 earlier turn\n" in shown
     assert "● Read a.py\n" in shown
     assert "long ago" not in shown

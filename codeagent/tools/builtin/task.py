@@ -7,6 +7,7 @@ import asyncio
 from pydantic import BaseModel, ConfigDict
 
 from codeagent.core.agents import Report
+from codeagent.core.messages import INTERRUPTED
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
@@ -40,13 +41,14 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 def _result(name: str, report: Report, ctx: ToolContext) -> ToolResult:
     bounded = bounds.bound(report.text.strip(), bounds.REPORT, ctx.archive, ctx.call_id)
     notes = [f"{name}: {counted(report.steps, 'step')}"]
-    if report.failed:
+    interrupted = report.failed == "interrupted"
+    if report.failed and not interrupted:
         notes.append(f"stopped: {report.failed}")
     if report.transcript:
         notes.append(f"all it did: recall id={report.transcript}")
     summary = f"{counted(report.steps, 'step')}, {counted(report.tokens, 'token')}"
     return ToolResult(
-        f"{bounded.text or '(no report)'}\n[{'; '.join(notes)}]",
+        f"{bounded.text or '(no report)'}\n[{'; '.join(notes)}]" + f"\n{INTERRUPTED}" * interrupted,
         failed=bool(report.failed),
         partial=bounded.partial,
         summary=f"{report.failed} · {summary}" if report.failed else summary,

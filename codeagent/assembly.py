@@ -48,7 +48,6 @@ from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
 from codeagent.saving import make_losses, make_saved_work
 from codeagent.settings import Settings
-from codeagent.summaries import make_session_summarizer
 from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
 from codeagent.toolkit import make_code, make_todos, make_toolbox, make_web, suited
 from codeagent.tools.files import FileLedger
@@ -222,7 +221,7 @@ class Assembly:
         keeper = ConversationKeeper(
             memory,
             ContextCompressor(
-                make_session_summarizer(connection, history, "compress"), self._parts.tokens, window=budget.trigger
+                self._parts.summarizer(connection, history, "compress"), self._parts.tokens, window=budget.trigger
             ),
             history,
             self._parts.tokens,
@@ -245,7 +244,7 @@ class Assembly:
             self._segmenter.words,
             FactBlock(budget.facts, self._parts.tokens, _now),
             make_task_memory(self._options, self._project, settings, budget, _now),
-            extract=partial(extract_facts, make_session_summarizer(connection, history)),
+            extract=partial(extract_facts, self._parts.summarizer(connection, history)),
             conversation=keeper,
             session=lambda: (history.session.id, history.turn),
             view=history,

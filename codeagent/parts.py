@@ -10,7 +10,7 @@ from codeagent.agent.limits import Limits
 from codeagent.core.entries import Entry, Prompt
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
-from codeagent.core.ports import Memory
+from codeagent.core.ports import Memory, Purpose, Summarize
 from codeagent.core.tokens import ContextBudget
 from codeagent.endpoints import Connection
 from codeagent.history.history import History
@@ -66,13 +66,16 @@ class Parts:
             history, memory, meter, budget, rebuild, retry_after=compaction.retry_after, hard=hard
         )  # fmt: skip
 
+    def summarizer(self, connection: Connection, history: History, purpose: Purpose = "summary") -> Summarize:
+        return make_session_summarizer(connection, history, self.settings.compaction.timeout, purpose)
+
     def limits(self) -> Limits:
         return Limits(self.settings.max_turns, self.options.max_tokens_total, self.settings.max_budget_usd)
 
     def compactor(self, connection: Connection, history: History) -> ConversationHistoryCompactor:
         compaction = self.settings.compaction
         return ConversationHistoryCompactor(
-            make_session_summarizer(connection, history),
+            self.summarizer(connection, history),
             self.estimate,
             mode=compaction.mode,
             keep_turns=compaction.keep_turns,

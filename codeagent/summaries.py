@@ -15,14 +15,15 @@ from codeagent.llm.summarizer import make_summarizer
 from codeagent.llm.transcript import summarize_transcript
 
 
-def make_session_summarizer(connection: Connection, history: History, purpose: Purpose = "summary") -> Summarize:
-    """Asks the model for summaries where one is set, opened for each, else the model of the session."""
+def make_session_summarizer(connection: Connection, history: History, patience: float, purpose: Purpose) -> Summarize:
+    """Asks the model for summaries where one is set, opened for each, else the model of the session; one that says
+    nothing for `patience` seconds is given up."""
 
     def asking(model: Model) -> Summarize:
         def spend(usage: Usage) -> None:
             history.spend(usage, model.cost(usage), purpose)
 
-        return make_summarizer(model.provider, model.name, model.max_tokens, purpose, spend)
+        return make_summarizer(model.provider, model.name, model.max_tokens, purpose, spend, patience)
 
     small = connection.small
     if small is None:

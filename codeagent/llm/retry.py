@@ -1,6 +1,7 @@
 """Tries again what failed in passing: longer and longer waits with jitter, at least as long as the endpoint asks.
 
-Where it asks for longer than anybody waits, there is no point in asking early: the error goes on at once.
+Where it asks for longer than anybody waits, there is no point in asking early: the error goes on at once. So does that
+of a summary: the turn can go on without one, and would only wait.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class RetryingProvider:
         await self._provider.warm()
 
     async def stream(self, request: Request) -> AsyncIterator[StreamItem]:
-        attempt = 0
+        attempt, retries = 0, self._retries if request.purpose == "turn" else 0
         while True:
             try:
                 # Providers stream by generators; one that is left early must close its connection at once.
@@ -52,11 +53,11 @@ class RetryingProvider:
                 return
             except PassingError as error:
                 attempt += 1
-                if attempt > self._retries or (error.retry_after or 0) > LONGEST_OBEYED:
+                if attempt > retries or (error.retry_after or 0) > LONGEST_OBEYED:
                     raise
                 wait = self._wait(attempt, error.retry_after)
                 failure = error
-            yield Retrying(failure, attempt, self._retries, wait)
+            yield Retrying(failure, attempt, retries, wait)
             await self._sleep(wait)
 
     async def aclose(self) -> None:

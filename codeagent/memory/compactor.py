@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 
 from codeagent.core.entries import Compaction, Need
 from codeagent.core.ports import Estimate, HistoryView, Summarize
 from codeagent.core.tokens import ContextBudget
-from codeagent.memory.rungs.base import Job, Mode, Parts, Strategy
+from codeagent.memory.rungs.asking import NoSummary
+from codeagent.memory.rungs.base import Job, Mode, Parts, Strategy, unasked
 from codeagent.memory.strategies import summary
 
 _BUDGET = ContextBudget(128_000)
@@ -47,12 +49,20 @@ class ConversationHistoryCompactor:
         """A smaller form of the history; None, without a model call, when there is nothing to gain.
 
         Raises:
-            CodeAgentError: a rung tried and failed; the history is to stay as it is.
+            NoSummary: none was to be had, and nothing without one helps; the history is to stay as it is.
+            ContextOverflow: nothing makes the request small enough.
         """
-        job = Job(view, need, self._more_turns)
+        job, failure = Job(view, need, self._more_turns), None
         for rung in self._rungs:
-            if proposal := await rung.propose(job):
+            try:
+                proposal = await rung.propose(job)
+            except NoSummary as error:  # A model is asked once in a climb.
+                job, failure = unasked(job), error
+                continue
+            if proposal is not None:
                 if proposal.coverage is not None:
                     self._more_turns = _MORE if proposal.coverage < _POOR else 0
-                return proposal
+                return replace(proposal, failure=str(failure)) if failure else proposal
+        if failure is not None:
+            raise failure
         return None

@@ -78,6 +78,8 @@ class CompactionSettings(_Table):
     """Mask, summarise, fold, as far as is needed; or one summary and the newest turns, nothing else."""
     retry_after: int = Field(default=10, ge=0)
     """Steps between attempts after three failures in a row; 0 tries at every check."""
+    timeout: PositiveFloat = 60.0
+    """Seconds without a word of the summariser after which the turn goes on without a summary."""
 
 
 class ToolsSettings(_Table):

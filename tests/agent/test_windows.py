@@ -210,7 +210,7 @@ async def test_a_window_that_nobody_knows_is_found_by_its_refusals(make: Make) -
 
 
 async def test_a_summary_that_never_comes_is_not_waited_for_for_ever(make: Make) -> None:
-    world = make()
+    world = make(compaction__timeout=0.3)
     narrow = Narrow("", 10**6, [say(LINE * 200), say("Fits.")])
     silent = Response((Pause(60),))
 
@@ -219,7 +219,7 @@ async def test_a_summary_that_never_comes_is_not_waited_for_for_ever(make: Make)
         return silent if summary else narrow.answer(request)
 
     async with ScriptedEndpoint(answer) as server:
-        session = world.begin(provider=client(server, first_token_timeout=0.5), window=UNKNOWN_WINDOW)
+        session = world.begin(provider=client(server), window=UNKNOWN_WINDOW)
         await work(session, "one")
         before = session.history.wire()
         seen = await events(session.compact())
@@ -228,5 +228,5 @@ async def test_a_summary_that_never_comes_is_not_waited_for_for_ever(make: Make)
         assert ended(await work(session, "two")).error is None
 
 
-def client(server: ScriptedEndpoint, **times: float) -> OpenAIChat:
-    return OpenAIChat(Endpoint(server.base_url, "k", "scripted", **times))
+def client(server: ScriptedEndpoint) -> OpenAIChat:
+    return OpenAIChat(Endpoint(server.base_url, "k", "scripted"))

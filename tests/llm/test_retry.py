@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from codeagent.core.entries import Usage
-from codeagent.core.errors import AuthError, CodeAgentError, IncompleteReply, PassingError, RateLimited
+from codeagent.core.errors import AuthError, CodeAgentError, IncompleteReply, Overloaded, PassingError, RateLimited
 from codeagent.core.events import Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
-from codeagent.core.ports import Reply
+from codeagent.core.ports import Purpose, Reply
 from codeagent.llm.providers.scripted import ScriptedProvider, fail, say
 from codeagent.llm.retry import RetryingProvider
 from tests.llm._playing import HI, client, play
@@ -71,6 +72,14 @@ async def test_what_will_not_pass_is_not_tried_again() -> None:
     with pytest.raises(AuthError):
         await play(RetryingProvider(script, 5))
     assert len(script.leftover) == 1
+
+
+@pytest.mark.parametrize("purpose", ["summary", "compress"])
+async def test_a_summary_is_asked_for_once(purpose: Purpose) -> None:
+    script = ScriptedProvider([replace(fail("Overloaded"), purpose=purpose)])
+    with pytest.raises(Overloaded):
+        await play(RetryingProvider(script, 5), replace(HI, purpose=purpose))
+    assert script.leftover == ()
 
 
 async def test_the_endpoint_is_obeyed_and_never_asked_earlier() -> None:

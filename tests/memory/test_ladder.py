@@ -123,6 +123,19 @@ async def test_why_there_is_no_summary_is_told_as_it_was(summaries: tuple[str, .
     assert (proposal.rung, len(proposal.left), proposal.failure) == (4, 2, failure)
 
 
+@pytest.mark.parametrize("bad", ["", NetworkError("No connection."), ContextOverflow("Too long."), "longer " * 9_000])
+async def test_a_model_is_asked_once_and_what_needs_none_goes_on(bad: str | Exception) -> None:
+    """Nothing before the newest turns can be masked, so a summary is tried; then their own older results are."""
+    talk = Talk().user("one").assistant("thinking aloud " * 300).turns(2, 2)
+    steps(talk, 16, 45).user("three").assistant("Yes.").user("four")
+    summariser = Summariser(bad)
+    compactor = ConversationHistoryCompactor(summariser, estimate_classes, budget=BUDGET)
+    proposal = await compactor.compact(talk, Need(size(talk)))
+    assert BUDGET.trigger < size(talk) < BUDGET.hard_limit
+    assert proposal is not None and (proposal.rung, len(summariser.asked)) == (1, 1)
+    assert proposal.failure and proposal.tokens_after < BUDGET.trigger
+
+
 async def test_one_message_larger_than_the_window_loses_its_middle_and_no_rule() -> None:
     talk = Talk().user("Read this.\n" + "2026 a log line\n" * 6_000 + "Never commit it. 不要提交。")
     proposal = await climb(talk.assistant("Yes."), ask=False)

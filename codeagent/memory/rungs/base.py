@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from codeagent.core.entries import Compaction, Entry, Need
@@ -27,12 +27,18 @@ class Job:
         return self.need.tokens
 
 
+def unasked(job: Job) -> Job:
+    """The same, without a model to be asked."""
+    return replace(job, need=replace(job.need, ask=False))
+
+
 class Rung(Protocol):
     async def propose(self, job: Job) -> Compaction | None:
         """A smaller form of the history, or None when this rung has nothing to offer.
 
         Raises:
-            CodeAgentError: it tried and failed.
+            NoSummary: it could offer nothing without the summary that was not to be had.
+            ContextOverflow: nothing makes the request small enough.
         """
         ...
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.core.entries import Compaction, Replacement
-from codeagent.core.errors import ModelError
-from codeagent.core.messages import AssistantMessage, SystemMessage, UserMessage, encode
+from codeagent.core.messages import AssistantMessage, UserMessage, encode
+from codeagent.memory.rungs.asking import ask
 from codeagent.memory.rungs.base import Job, Parts
 from codeagent.memory.rungs.summarise import cut_at
 
@@ -26,19 +26,13 @@ class Classic:
         """None when there is no cut.
 
         Raises:
-            CodeAgentError: the model call failed or gave nothing.
+            NoSummary: the model call failed or gave nothing.
         """
         entries = job.view.entries
         head = entries[: cut_at(entries, self.parts.keep_turns, whole=job.need.force)]
         if not job.need.ask or all(entry.origin == "summary" for entry in head):
             return None
-        instruction = _PROMPT.read_text(encoding="utf-8").strip()
-        if job.need.focus:
-            instruction += f"\n\nThe user asks you to dwell on this above all: {job.need.focus}"
-        prefix = [encode(SystemMessage(job.view.prompt.system)), *(entry.wire for entry in head)]
-        summary = (await self.parts.summarize(prefix, job.view.prompt.tools, instruction)).strip()
-        if not summary:
-            raise ModelError("The model gave an empty summary.")
+        summary = await ask(self.parts.summarize, job, head, _PROMPT.read_text(encoding="utf-8").strip())
         messages = (UserMessage(summary), AssistantMessage(_ACKNOWLEDGEMENT))
         ids = tuple(entry.id for entry in head)
         gone = sum(entry.tokens for entry in head) - sum(self.parts.estimate(encode(one)) for one in messages)

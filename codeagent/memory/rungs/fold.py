@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeagent.core.entries import Compaction, Entry, Replacement
-from codeagent.core.errors import CodeAgentError, ModelError
-from codeagent.core.messages import AssistantMessage, Message, SystemMessage, UserMessage, encode, unseen
+from codeagent.core.messages import AssistantMessage, Message, UserMessage, encode, unseen
 from codeagent.memory import ledger
 from codeagent.memory.ledger import MARK, SUMMARY, Ledger
+from codeagent.memory.rungs.asking import NoSummary, ask
 from codeagent.memory.rungs.base import Job, Parts, Scale
 from codeagent.memory.rungs.mask import NO_LONGER_SHOWN
 from codeagent.memory.verify import missing, rules, values, without_pastes
@@ -118,44 +118,39 @@ class Folding:
         """The proposal; None where it does not pay, or what stands for the summary is too long.
 
         Raises:
-            CodeAgentError: there is no good summary, and the request can still be sent as it is.
+            NoSummary: there is no good one, and the request can be sent as it is or the record alone is too long.
         """
-        scale, gone = Scale.of(job, self._parts), self.gone(draft)
+        scale = Scale.of(job, self._parts)
         if not self.pays(job, draft):
             return None
-        if not job.need.ask and not scale.pressing:
-            return None
-        summary, failure = "", "the summariser rests after failures" if self._asks else ""
+        if not self._asks:
+            return self._recorded(job, scale, draft, "")
+        if not job.need.ask:
+            return self._recorded(job, scale, draft, "the summariser rests after failures") if scale.pressing else None
         try:
-            if self._asks and job.need.ask:
-                summary, failure = await self._summary(job, draft, gone), ""
-        except CodeAgentError as error:
-            if not scale.pressing:
+            summary = await self._summary(job, draft)
+        except NoSummary as error:
+            made = self._recorded(job, scale, draft, str(error)) if scale.pressing else None
+            if made is None:
                 raise
-            failure = str(error)
-        if summary:
-            made = self._proposal(job, scale, draft, summary)
-            return made if draft.alone else self._verified(made, job, draft, summary)
+            return made
+        made = self._proposal(job, scale, draft, summary)
+        return made if draft.alone else self._verified(made, job, draft, summary)
+
+    def _recorded(self, job: Job, scale: Scale, draft: Draft, failure: str) -> Compaction | None:
+        """The record alone, and why; None where it is no shorter than what it stands for."""
         draft = replace(draft, alone=False)
-        if self._size(draft.messages(text := self._fallback(scale, draft))) >= gone:
+        if self._size(draft.messages(text := self._fallback(scale, draft))) >= self.gone(draft):
             return None
         return replace(self._verified(self._proposal(job, scale, draft, text), job, draft, ""), failure=failure)
 
-    async def _summary(self, job: Job, draft: Draft, gone: int) -> str:
-        """Asks with the session's own prefix, so that the provider reads it from its cache."""
-        instruction = self._instruction
-        if job.need.focus:
-            instruction += f"\n\nThe user asks you to dwell on this above all: {job.need.focus}"
-        prompt = job.view.prompt
-        prefix = [encode(SystemMessage(prompt.system)), *(entry.wire for entry in draft.head)]
-        summary = (await self._parts.summarize(prefix, prompt.tools, instruction)).strip()
-        if not summary:
-            raise ModelError("The model gave an empty summary.")
-        scale = Scale.of(job, self._parts)
+    async def _summary(self, job: Job, draft: Draft) -> str:
+        summary = await ask(self._parts.summarize, job, draft.head, self._instruction)
+        scale, gone = Scale.of(job, self._parts), self.gone(draft)
         size = self._size(draft.messages(summary))
         most = scale.budget.hard_limit if scale.pressing else max(scale.limit, job.tokens - scale.worth)
         if size >= gone or (not job.need.force and scale.after(gone, size) > most):
-            raise ModelError("The summary came out no smaller than what it stands for.")
+            raise NoSummary("The summary came out no smaller than what it stands for.")
         return summary
 
     def _fallback(self, scale: Scale, draft: Draft) -> str:

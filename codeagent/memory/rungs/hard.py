@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.errors import ContextOverflow
 from codeagent.core.messages import UserMessage, encode, unseen
-from codeagent.memory.rungs.base import Job, Parts, Scale
+from codeagent.memory.rungs.asking import NoSummary
+from codeagent.memory.rungs.base import Job, Parts, Scale, unasked
 from codeagent.memory.rungs.fold import Folding, Plan
 from codeagent.memory.rungs.mask import NO_LONGER_SHOWN, shortened
 from codeagent.memory.verify import without_pastes
@@ -39,17 +40,20 @@ class Hard:
         most, plans, why = min(scale.budget.hard_limit, job.tokens), self._plans(job.view.entries), ""
         for limit, ask in ((scale.limit, True), (most, True), (most, False)):
             if job.need.ask and not ask:
-                job, why = _unasked(job), "there is no room for one"
+                job, why = unasked(job), "there is no room for one"
             for plan in plans:
                 draft = self.folding.draft(job, plan)
                 if self.folding.predicted(replace(scale, job=job), draft) >= limit:
                     continue
                 if not self.folding.pays(job, draft):
                     continue
-                if made := await self.folding.fold(job, draft):
+                try:
+                    made = await self.folding.fold(job, draft)
+                except NoSummary as error:  # one summary is asked for, not one a plan
+                    job, why = unasked(job), str(error)
+                    continue
+                if made:
                     return replace(made, failure=why) if made.failure and why else made
-                if job.need.ask:  # one summary is asked for, not one a plan
-                    job, why = _unasked(job), "a good one could not be had"
         raise too_large(job, scale)
 
     def _plans(self, entries: Sequence[Entry]) -> list[Plan]:
@@ -81,11 +85,6 @@ class Hard:
         if text == message.text and not entry.message.images:
             return None
         return Replacement(UserMessage(text), of=(entry.id,), id=entry.id)
-
-
-def _unasked(job: Job) -> Job:
-    """The same, without a model to be asked."""
-    return replace(job, need=replace(job.need, ask=False))
 
 
 def too_large(job: Job, scale: Scale) -> ContextOverflow:

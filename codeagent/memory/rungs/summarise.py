@@ -24,7 +24,7 @@ class Summarise:
         """None when there is no cut, or what stays behind it is too large.
 
         Raises:
-            CodeAgentError: there is no good summary, and the request can still be sent as it is.
+            NoSummary: there is no good one, and the request can still be sent as it is.
         """
         turns = self.parts.keep_turns + (0 if job.need.force else job.more_turns)
         if not (cut := cut_at(job.view.entries, turns, whole=job.need.force)):

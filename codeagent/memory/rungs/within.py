@@ -27,7 +27,7 @@ class FoldWithin:
         """None when it would not be enough for a request that cannot be sent, or nobody needs it.
 
         Raises:
-            CodeAgentError: there is no good summary, and the request can still be sent as it is.
+            NoSummary: there is no good one, and the request can still be sent as it is.
         """
         scale, entries = Scale.of(job, self.parts), job.view.entries
         if job.need.force and not scale.pressing:

@@ -139,15 +139,14 @@ class Session:
 
     async def _opening(self, said: str) -> str:
         """What stands before the message that opens a turn: facts that have become relevant come first, or stand in
-        a new prompt."""
+        a new prompt, and what was said earlier of the matter."""
         await self.memory.prepare(said)
-        fresh, recalled = self._refresh is not None, ""
+        fresh = self._refresh is not None
         if self._refresh is not None:
             await self.code.prepare(self.model.budget.window // _OVERVIEW)
             self.history.set_prompt(self._build_prompt(said), self._refresh)
             self._refresh = None
-        else:
-            recalled = self.memory.recall(said).text
+        recalled = self.memory.recall(said).text
         head = await self.agent.keeper.opening(said, fresh=fresh)
         typed, self._typed = self._typed, []
         return "\n\n".join(part for part in (recalled, *head, self._planning(), *typed) if part)

@@ -25,6 +25,8 @@ class Injected:
     id: str
     """Of the fact; `TASK` for the block of task memory, of which the last counts."""
     content: str
+    passage: bool = False
+    """It was said earlier in the conversation, and is no fact."""
 
 
 def injected(view: HistoryView) -> list[Injected]:
@@ -34,9 +36,9 @@ def injected(view: HistoryView) -> list[Injected]:
     where, block = _last(view) or (SYSTEM, first[0] if first else "")
     task = [Injected(where, TASK, block)] if block else []
     found = task if where == SYSTEM else []
-    found += [Injected(SYSTEM, one.id, one.content) for one in _lines(_behind_environment(view.prompt.system))]
+    found += _placed(SYSTEM, _behind_environment(view.prompt.system))
     for entry in view.entries:
-        found += [Injected(entry.id, one.id, one.content) for one in _lines(_head(entry))]
+        found += _placed(entry.id, _head(entry))
         found += task if where == entry.id else []
     return found
 
@@ -50,6 +52,10 @@ def told_last(view: HistoryView) -> str | None:
 def standing(view: HistoryView) -> list[Standing]:
     """Facts and earlier passages at the heads of the messages of `view`, which a new prompt leaves there."""
     return [one for entry in view.entries for one in _lines(_head(entry))]
+
+
+def _placed(where: str, text: str) -> Iterator[Injected]:
+    return (Injected(where, one.id, one.content, one.passage) for one in _lines(text))
 
 
 def _head(entry: Entry) -> str:

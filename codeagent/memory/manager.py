@@ -157,21 +157,24 @@ class MemoryManager:
         return self._loader.touched(path)
 
     def facts_section(self, said: str) -> Section | None:
-        """Facts for the opening request, for the system prompt of a safe point; marks them as injected."""
+        """Facts for the opening request, for the system prompt of a safe point; marks them as injected.
+
+        Facts alone, which the person asked to keep: what was said earlier may be the words of a tool, a file or a page.
+        """
         self.safe_point()
-        recalled = self._recall(said) if said else Recalled("")
+        recalled = self._recall(said, ()) if said else Recalled("")
         return Section("facts", recalled.text, order=400) if recalled.text else None
 
     def recall(self, said: str) -> Recalled:
         """What is known that matters for what was typed and is not in the context yet; it counts as injected then.
 
-        Where facts stand in the system prompt alone, only what no longer holds of them.
+        Where facts stand in the system prompt alone, what was said earlier, and what no longer holds of the facts.
         """
-        return self._block.take(said, (), self._long_term.visible()) if self.inject == "system" else self._recall(said)
+        return self._recall(said, self._earlier(), facts=self.inject != "system")
 
-    def _recall(self, said: str) -> Recalled:
-        facts = self._long_term.visible()
-        return self._block.take(said, find(self._retriever, said, facts, self._earlier()), facts)
+    def _recall(self, said: str, earlier: Sequence[MemoryEntry], *, facts: bool = True) -> Recalled:
+        known = self._long_term.visible()
+        return self._block.take(said, find(self._retriever, said, known if facts else (), earlier), known)
 
     async def elsewhere(self) -> Notice | None:
         """A hint when the file of another backend holds facts that are not here."""

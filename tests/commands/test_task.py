@@ -167,7 +167,9 @@ async def test_injected_after_a_compaction_names_no_message_that_the_summary_quo
     for line in ("the ninja build is broken", "tell me of ninja", "ninja again", "/compact", "and ninja?"):
         await table.type(line)
     rows = [row[:2] for row in _rows(await table.shown("/memory injected"))]
-    assert rows == [("system prompt", "task memory"), ("system prompt", "said in m2")]
+    assert rows == [("system prompt", "task memory"), ("m9", "said in m2")]
+    stats = dict(row[:2] for row in _rows(await table.shown("/memory stats")))
+    assert stats["in context"].startswith("0 facts and 1 earlier passage, ")
 
 
 async def test_a_reload_counts_what_it_reads(sit: Sit) -> None:

@@ -19,13 +19,15 @@ from codeagent.core.events import Compacted, Event, StepStarted, TurnEnded
 from codeagent.core.messages import SystemMessage, ToolCall, encode
 from codeagent.core.ports import Request, StreamItem
 from codeagent.history.reading import read_state
-from codeagent.llm.providers.scripted import ScriptedProvider, Step, say
+from codeagent.llm.providers.scripted import ScriptedProvider, Step, call, say, summary
 from tests.agent._world import World
 from tests.laws.requests import extends, unpaired
 from tests.pictures import png
 
 WINDOW = 3_900
 """Tokens: a few long texts are over the trigger."""
+FOREIGN = "says-the-file"
+"""Only results of tools hold it, beside words that the person uses too."""
 TEXT = st.sampled_from(["x", "你好，世界", "\u2028", "\ud800", "long words " * 120, "很长的文字" * 150])
 CALL = st.sampled_from(
     [
@@ -88,13 +90,14 @@ class Life:
 
     world: World
     scripted: ScriptedProvider = field(default_factory=lambda: ScriptedProvider(()))
+    window: int = WINDOW
     epoch: int = 0
     """Counts the safe points that come from outside of the loop."""
     last: tuple[object, Request] | None = None
 
     def __post_init__(self) -> None:
-        self._model: dict[str, Any] = {"provider": self, "window": WINDOW, "retries": 1, "sleep": at_once}
-        self.world.file("a.txt", "one\n二\n")
+        self._model: dict[str, Any] = {"provider": self, "window": self.window, "retries": 1, "sleep": at_once}
+        self.world.file("a.txt", f"long words, x, 你好，世界, {FOREIGN}\n二\n")
         self.world.file("图.png", png(30, 20))
         self.session: Session = self.world.begin(**self._model)
 
@@ -105,6 +108,7 @@ class Life:
 
     async def stream(self, request: Request) -> AsyncIterator[StreamItem]:
         assert unpaired(request.messages) == []
+        assert not any(FOREIGN.encode() in data for data in request.messages if data.startswith(b'{"role":"system"'))
         if request.purpose == "turn":
             self._check(request)
         async for item in self.scripted.stream(request):
@@ -207,18 +211,44 @@ class Life:
 
 
 # A life takes too long for its failure to be shrunk; hypothesis prints how to live it again.
-@settings(
-    max_examples=50,
+AT_LENGTH = settings(
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+
+@settings(AT_LENGTH, max_examples=50)
 @given(deeds=st.lists(DEED, min_size=4, max_size=9))
 def test_the_laws_hold_whatever_happens(words: Path, deeds: list[tuple[str, Any]]) -> None:
+    live(words, WINDOW, deeds)
+
+
+READING = st.tuples(
+    st.just("turn"),
+    st.tuples(
+        st.sampled_from(["long words again", "你好，世界，再看看", "more long words x"]),
+        st.lists(st.just(call("read_file", path="a.txt")), max_size=2).map(lambda reads: [*reads, say("long words")]),
+        st.none() | st.integers(0, 40),
+        st.lists(st.integers(0, 25), max_size=1),
+    ),
+)
+SHORTER = st.tuples(st.just("compact"), st.tuples(st.just(summary("They read.")), st.none()))
+CHANGE = st.tuples(st.sampled_from(["clear", "resume", "save", "undo"]), st.none())
+
+
+@settings(AT_LENGTH, max_examples=20)
+@given(deeds=st.lists(READING | READING | SHORTER | CHANGE, min_size=6, max_size=10))
+def test_what_a_tool_says_is_never_in_the_system_prompt(words: Path, deeds: list[tuple[str, Any]]) -> None:
+    """The window leaves room to bring back what left the context."""
+    live(words, 60_000, deeds)
+
+
+def live(words: Path, window: int, deeds: list[tuple[str, Any]]) -> None:
     async def lived(folder: Path) -> None:
         world = World(folder, cache=words, compaction__keep_turns=1, compaction__retry_after=2, max_turns=8)
-        life = Life(world)
+        life = Life(world, window=window)
         for deed, what in deeds:
             await life.live(deed, what)
         await world.close()

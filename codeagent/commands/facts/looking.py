@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from codeagent.memory.entry import Fact
 from codeagent.memory.injected import TASK, Injected
 from codeagent.memory.injected import injected as in_context
 from codeagent.memory.repeats import Repeats
+from codeagent.tools.paths import counted
 
 PAGE = 40
 
@@ -90,7 +90,7 @@ async def injected(typed: str, context: CommandContext) -> None:
 
 def _shown(item: Injected) -> tuple[str, str, str]:
     """One line of it; the id of a passage is that of the message that said it."""
-    said = "said in " if re.fullmatch(r"m\d+", item.id) else ""
+    said = "said in " if item.passage else ""
     return item.where, f"{said}{item.id}", item.content
 
 
@@ -105,9 +105,9 @@ async def stats(typed: str, context: CommandContext) -> None:
         ("types", ", ".join(f"{count} {name}" for name, count in types.most_common())),
         ("forgotten", f"{len(memory.forgotten()):,}, can be brought back"),
         ("file", f"{memory.place} ({size:,} bytes)"),
-        ("in context", _share(len(held), "fact", sum(estimate_tokens(item.content) for item in held), budget.facts)),
+        ("in context", _share(_held(held), sum(estimate_tokens(item.content) for item in held), budget.facts)),
         ("task memory", f"{estimate_tokens(memory.task.load()):,} tokens, {memory.task.folder}"),
-        ("instructions", _share(len(files), "file", sum(tokens for _, tokens in files), budget.static)),
+        ("instructions", _share(counted(len(files), "file"), sum(tokens for _, tokens in files), budget.static)),
         *(("", f"{name}: {tokens:,} tokens") for name, tokens in files),
         ("repeated", _repeated(await context.session.watch.repeats())),
     )
@@ -133,8 +133,15 @@ def _expiry(fact: Fact) -> str:
     return f"{fact.expires}, expired" if fact.expired(datetime.now(UTC)) else fact.expires or ""
 
 
-def _share(count: int, what: str, tokens: int, budget: int) -> str:
-    return f"{count} {what}{'s' * (count != 1)}, {tokens:,} of {budget:,} tokens"
+def _held(held: Sequence[Injected]) -> str:
+    """Facts, and what stands beside them of the conversation itself."""
+    passages = sum(item.passage for item in held)
+    facts = counted(len(held) - passages, "fact")
+    return f"{facts} and {counted(passages, 'earlier passage')}" if passages else facts
+
+
+def _share(what: str, tokens: int, budget: int) -> str:
+    return f"{what}, {tokens:,} of {budget:,} tokens"
 
 
 def _page(facts: Sequence[Fact], page: int, line: str, context: CommandContext) -> None:

@@ -17,6 +17,8 @@ from codeagent.memory.meter import TokenMeter
 _GROWTH = 8
 """After a compaction, and where there was nothing to gain, the next is thought of when the request has grown by the
 trigger divided by this."""
+_RESTS = "the summariser rests after failures"
+_AT_ONCE = "this one follows at once on another"
 
 
 class HistoryGuard:
@@ -60,10 +62,11 @@ class HistoryGuard:
         # After one was taken back the next comes by itself only at the hard limit.
         if not pressing and (self._history.resting or tokens <= self._floor):
             return
-        async for event in self._climb(tokens, ask=self._breaker.ready()):
+        unasked = "" if self._breaker.ready() else _RESTS
+        async for event in self._climb(tokens, unasked=unasked):
             yield event
         if pressing and self._tokens() > self._budget.hard_limit:  # what was counted before was too little
-            async for event in self._climb(self._tokens(), ask=False):
+            async for event in self._climb(self._tokens(), unasked=unasked or _AT_ONCE):
                 yield event
         if self._hard and (after := self._tokens()) > self._budget.hard_limit:
             raise ContextOverflow(
@@ -90,15 +93,17 @@ class HistoryGuard:
         self._history.set_prompt(self._prompt(), "undo")
 
     async def _climb(
-        self, tokens: int, *, force: bool = False, focus: str | None = None, overflow: bool = False, ask: bool = True
+        self, tokens: int, *, force: bool = False, focus: str | None = None, overflow: bool = False, unasked: str = ""
     ) -> AsyncGenerator[Event, None]:
+        """`unasked`: why no model may be asked for a summary, where that is so."""
+        ask = not unasked
         if ask:
             yield Compacting(tokens)
         # Once folded it is counted by estimate alone, which may be more than what the provider reported.
         estimate = self._meter.fixed(self._history.prompt) + round(self._meter.factor * self._history.tokens)
         tokens = max(tokens, estimate)
         try:
-            proposal = await self._memory.compact(self._history, Need(tokens, force, focus, overflow, ask))
+            proposal = await self._memory.compact(self._history, Need(tokens, force, focus, overflow, ask, unasked))
         except ContextOverflow:
             raise
         except CodeAgentError as error:

@@ -99,6 +99,8 @@ class Need:
     """The provider refused the request as too long, whatever we count."""
     ask: bool = True
     """Whether a model may be asked now."""
+    unasked: str = ""
+    """Why it may not."""
 
 
 @dataclass(frozen=True, slots=True)

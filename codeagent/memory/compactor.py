@@ -57,7 +57,7 @@ class ConversationHistoryCompactor:
             try:
                 proposal = await rung.propose(job)
             except NoSummary as error:  # A model is asked once in a climb.
-                job, failure = unasked(job), error
+                job, failure = unasked(job, str(error)), error
                 continue
             if proposal is not None:
                 if proposal.coverage is not None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
+from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.session import Session
-from codeagent.core.errors import ContextOverflow
+from codeagent.core.entries import Compaction, Need, Replacement
+from codeagent.core.errors import ContextOverflow, ModelError
 from codeagent.core.events import Compacted, Compacting, Notice, Replied, StepStarted, TurnEnded, TurnStarted
 from codeagent.core.messages import AssistantMessage, UserMessage
+from codeagent.core.ports import HistoryView, Recalled
 from codeagent.history.reading import read_state
 from codeagent.llm.providers.scripted import Step, call, say, summary
 from codeagent.memory.ledger import MARK, SUMMARY
@@ -198,6 +201,46 @@ async def test_the_receipt_tells_of_the_block_that_stands_in_the_new_prompt(make
     assert (first.digest, second.digest) == (before, now)
     assert "" != before != now
     assert read_state(session.history.path).state.receipt == second
+
+
+@dataclass
+class Stingy:
+    """Memory that makes one more message short at each climb, and fails where one is forced."""
+
+    compactions: int = 0
+
+    async def prepare(self, said: str) -> None: ...
+    def recall(self, said: str) -> Recalled:
+        return Recalled("")
+
+    def safe_point(self) -> None: ...
+    def pinned(self) -> str:
+        return ""
+
+    async def compact(self, view: HistoryView, need: Need) -> Compaction | None:
+        if need.force:
+            raise ModelError("No summary.")
+        entry = view.entries[self.compactions]
+        self.compactions += 1
+        line = Replacement(UserMessage("(shorter)"), of=(entry.id,), id=entry.id)
+        after = need.tokens - entry.tokens
+        return Compaction(f"c{self.compactions}", 4, "", (line,), need.tokens, after, failure=need.unasked)
+
+
+@pytest.mark.parametrize("failures", [0, 3])
+async def test_why_there_is_no_summary_is_told_as_it_is(world: World, failures: int) -> None:
+    """The second of two compactions in a row is not said to be for lack of a summariser, but where there is none."""
+    session = world.begin(window=WINDOW)
+    for _ in range(4):
+        session.history.append(UserMessage(WORDS * 2_500), origin="user", said="Read this.")
+    guard = HistoryGuard(
+        session.history, Stingy(), session.meter, session.model.budget, lambda said: session.history.prompt
+    )
+    for _ in range(failures):
+        await events(guard.compact())
+    receipts = [event.receipt for event in await events(guard.maybe_compact_history()) if isinstance(event, Compacted)]
+    rests, at_once = "the summariser rests after failures", "this one follows at once on another"
+    assert [receipt.failure for receipt in receipts] == ([rests, rests] if failures else ["", at_once])
 
 
 async def test_it_never_compacts_twice_for_nothing(make: Make) -> None:

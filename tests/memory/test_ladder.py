@@ -31,7 +31,7 @@ async def climb(
     compactor = ConversationHistoryCompactor(
         Summariser(*summaries), estimate_classes, budget=BUDGET, mask=mask, verify=verify
     )
-    return await compactor.compact(talk, Need(size(talk) + more, ask=ask))
+    return await compactor.compact(talk, Need(size(talk) + more, ask=ask, unasked="" if ask else "it rests"))
 
 
 def steps(talk: Talk, count: int, lines: int = 40) -> Talk:
@@ -111,7 +111,7 @@ async def test_where_it_cannot_be_sent_the_record_alone_is_enough(bad: str | Exc
 
 @pytest.mark.parametrize(
     ("summaries", "failure"),
-    [(("A summary.",), ""), (("",), "The model gave an empty summary."), ((), "the summariser rests after failures")],
+    [(("A summary.",), ""), (("",), "The model gave an empty summary."), ((), "it rests")],
 )
 async def test_why_there_is_no_summary_is_told_as_it_was(summaries: tuple[str, ...], failure: str) -> None:
     """A head that is an earlier summary alone gives nothing to ask for; the next one does."""

@@ -27,9 +27,9 @@ class Job:
         return self.need.tokens
 
 
-def unasked(job: Job) -> Job:
+def unasked(job: Job, why: str) -> Job:
     """The same, without a model to be asked."""
-    return replace(job, need=replace(job.need, ask=False))
+    return replace(job, need=replace(job.need, ask=False, unasked=why))
 
 
 class Rung(Protocol):

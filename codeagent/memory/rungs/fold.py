@@ -126,7 +126,7 @@ class Folding:
         if not self._asks:
             return self._recorded(job, scale, draft, "")
         if not job.need.ask:
-            return self._recorded(job, scale, draft, "the summariser rests after failures") if scale.pressing else None
+            return self._recorded(job, scale, draft, job.need.unasked) if scale.pressing else None
         try:
             summary = await self._summary(job, draft)
         except NoSummary as error:

@@ -37,10 +37,10 @@ class Hard:
         scale = Scale.of(job, self.parts)
         if not scale.pressing:
             return None
-        most, plans, why = min(scale.budget.hard_limit, job.tokens), self._plans(job.view.entries), ""
+        most, plans = min(scale.budget.hard_limit, job.tokens), self._plans(job.view.entries)
         for limit, ask in ((scale.limit, True), (most, True), (most, False)):
             if job.need.ask and not ask:
-                job, why = unasked(job), "there is no room for one"
+                job = unasked(job, "there is no room for one")
             for plan in plans:
                 draft = self.folding.draft(job, plan)
                 if self.folding.predicted(replace(scale, job=job), draft) >= limit:
@@ -50,10 +50,10 @@ class Hard:
                 try:
                     made = await self.folding.fold(job, draft)
                 except NoSummary as error:  # one summary is asked for, not one a plan
-                    job, why = unasked(job), str(error)
+                    job = unasked(job, str(error))
                     continue
                 if made:
-                    return replace(made, failure=why) if made.failure and why else made
+                    return made
         raise too_large(job, scale)
 
     def _plans(self, entries: Sequence[Entry]) -> list[Plan]:

@@ -46,6 +46,7 @@ from codeagent.prompts import make_prompt
 from codeagent.safety.checkpoints.saved import SavedWork
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.rules import parse_rules
+from codeagent.safety.veil import Veil
 from codeagent.saving import make_losses, make_saved_work
 from codeagent.settings import Settings
 from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
@@ -73,6 +74,7 @@ class Workbench:
     todos: TodoList
     web: WebClient
     saved: SavedWork
+    veil: Veil
 
 
 class Assembly:
@@ -112,6 +114,7 @@ class Assembly:
             make_todos(history),
             web,
             saved,
+            Veil(history.path, hides=self._settings.secrets.mask),
         )
 
     def session(self, history: History, connection: Connection, bench: Workbench, reason: PromptReason) -> Session:
@@ -151,11 +154,11 @@ class Assembly:
             texts = [await one.after(call, result) for one in (loops, watch, keeper)]
             return [text for told in texts for text in told]
 
-        calls = CallRunner(toolbox, history, context, preface, keeper.before, after)
+        calls = CallRunner(toolbox, history, context, bench.veil, preface, keeper.before, after)
         agent = Agent(history, model, calls, guard, meter, self._parts.limits(), keeper)
         delegation = Delegation(
             self._parts, connection, history, memory.task, bench.toolbox, bench.permissions, bench.jobs,
-            self._ui, self._notices.append, keeper, context=context,
+            bench.veil, self._ui, self._notices.append, keeper, context=context,
         )  # fmt: skip
         beside = (bench.jobs, bench.past, bench.code, bench.todos, watch, delegation.agents, bench.saved)
         return Session(agent, memory, bench.permissions, meter, prompt, *beside, refresh=reason)
@@ -165,7 +168,7 @@ class Assembly:
         return ToolContext(
             cwd=self._project.cwd,
             roots=self._parts.roots,
-            environ=self._options.environ,
+            environ=self._parts.environ,
             files=bench.files,
             archive=bench.archive,
             past=bench.past,

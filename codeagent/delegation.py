@@ -32,6 +32,7 @@ from codeagent.memory.task import TaskMemory
 from codeagent.parts import Parts
 from codeagent.prompting.prompt import build_prompt, environment_section, subagent_section
 from codeagent.prompts import environment_of
+from codeagent.safety.veil import Veil
 from codeagent.toolkit import suited
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
@@ -74,13 +75,14 @@ class Delegation:
         toolbox: Toolbox,
         permission: Permission,
         jobs: JobTable,
+        veil: Veil,
         ui: UI,
         tell: Callable[[Notice], object],
         keeper: TaskKeeper,
         *,
         context: Callable[[], ToolContext],
     ) -> None:
-        """`history`, `toolbox`, `keeper` and `context` are those of the session."""
+        """`history`, `toolbox`, `veil`, `keeper` and `context` are those of the session."""
         self._parts = parts
         self._connection = connection
         self._history = history
@@ -88,6 +90,7 @@ class Delegation:
         self._toolbox = toolbox
         self._permission = permission
         self._jobs = jobs
+        self._veil = veil
         self._ui = ui
         self._tell = tell
         self._context = context
@@ -159,8 +162,8 @@ class Delegation:
         guard = self._parts.guard(history, memory, meter, model.budget, prompt)
         world = self._world(history.path, sees=model.sees)
         calls = CallRunner(
-            toolbox, history, world, lambda path: loader.touched(Path(path)), self._keeper.before, after
-        )  # fmt: skip
+            toolbox, history, world, self._veil, lambda path: loader.touched(Path(path)), self._keeper.before, after
+        )
         agent = Agent(
             history, model, calls, guard, meter, self._parts.limits(), NoKeeper(), spent=lambda: self._history.spent
         )

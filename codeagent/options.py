@@ -71,7 +71,7 @@ class Options:
             "max_turns": self.max_turns,
             "max_budget_usd": self.max_budget_usd,
             "timeout": self.timeout,
-            "compaction.mask": False if self.no_mask else None,
+            "secrets.mask": False if self.no_mask else None,
         }
         return {key: value for key, value in given.items() if value is not None}
 

@@ -21,11 +21,12 @@ from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.estimators import make_estimate
 from codeagent.memory.meter import TokenMeter
 from codeagent.memory.project import ProjectMemoryLoader
-from codeagent.memory.secrets import mask_secrets
 from codeagent.options import Options
 from codeagent.settings import Settings, Trust
 from codeagent.summaries import make_session_summarizer
+from codeagent.text.secrets import mask_secrets
 from codeagent.text.segment import Segmenter
+from codeagent.toolkit import child_environ
 
 
 class Parts:
@@ -39,6 +40,7 @@ class Parts:
         self.segmenter = Segmenter(options.home.cache)
         self.estimate = make_estimate(settings.memory.estimator)
         self.roots = (project.top, *(path.resolve() for path in options.add_dirs))
+        self.environ = child_environ(options.environ, settings)
         self._calibration = Calibration(options.home.calibration)
 
     def tokens(self, text: str) -> int:

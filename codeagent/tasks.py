@@ -27,7 +27,9 @@ from codeagent.memory.taskfiles import TaskFiles
 from codeagent.memory.versions import Versions
 from codeagent.options import Options
 from codeagent.safety.rules import Rule
+from codeagent.safety.veil import Veil
 from codeagent.settings import Settings, Trust
+from codeagent.toolkit import child_environ
 from codeagent.tools.toolbox import Toolbox
 
 
@@ -38,6 +40,8 @@ class Bench(Protocol):
     def toolbox(self) -> Toolbox: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def veil(self) -> Veil: ...
 
 
 def tattoo_rules(home: Home) -> tuple[Rule, ...]:
@@ -71,9 +75,9 @@ def make_task_keeper(
         task,
         Hooks(
             project,
-            options.environ,
+            child_environ(options.environ, settings),
             lambda: not options.safe_mode and trust.state(project) == "trusted",
-            SessionArchive(history.path),
+            bench.veil.archive(SessionArchive(history.path)),
         ),
         history,
         meter,

@@ -13,6 +13,7 @@ from codeagent.core.todo import Todo
 from codeagent.core.web import Web
 from codeagent.history.history import History
 from codeagent.history.latest import last_call
+from codeagent.llm import presets
 from codeagent.settings import Settings
 from codeagent.settings.schema import WebSettings
 from codeagent.text.terms import Words
@@ -23,13 +24,20 @@ from codeagent.tools.todos import TodoList
 from codeagent.tools.toolbox import Toolbox, builtin_tools
 from codeagent.tools.walking import list_files, ripgrep
 from codeagent.tools.web.client import WebClient
-from codeagent.tools.web.engine import find_engine
+from codeagent.tools.web.engine import engine_keys, find_engine
 
 Tokens = Callable[[str], int]
 
 
 def make_web(settings: WebSettings, environ: Mapping[str, str]) -> WebClient:
     return WebClient(environ, private=settings.private, engine=find_engine(environ, settings.search))
+
+
+def child_environ(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """What commands and hooks are handed: without the keys that are ours, but for those the settings pass on."""
+    ours = {*presets.key_names(), *engine_keys(), *(provider.api_key_env for provider in settings.providers)}
+    ours -= set(settings.secrets.pass_env)
+    return {name: value for name, value in environ.items() if name not in ours}
 
 
 def make_toolbox(

@@ -15,6 +15,7 @@ from codeagent.core.images import Image
 from codeagent.core.messages import INTERRUPTED, ToolCall, ToolMessage, UserMessage
 from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.history.history import History
+from codeagent.safety.veil import Veil
 from codeagent.tools.toolbox import Toolbox
 
 IMAGES = "[Images that belong to the tool results above]"
@@ -43,14 +44,21 @@ class CallRunner:
 
     toolbox: Toolbox
     history: History
-    context: Callable[[], ToolContext]
-    """The world for the next calls, made anew for each reply."""
+    world: Callable[[], ToolContext]
+    """What the next calls are handed, made anew for each reply."""
+    veil: Veil
+    """Hides secrets in results, and puts them back into calls."""
     preface: Callable[[str], str] = lambda path: ""
     """What stands at the head of the first result about a path: instructions that hold there."""
     before: Callable[[ToolCall], Awaitable[None]] = _unprepared
     """What happens before a call is run."""
     after: Callable[[ToolCall, ToolResult], Awaitable[Sequence[str]]] = _nothing
     """What joins at the end of a result: what hooks say of it, task memory where it is due."""
+
+    def context(self) -> ToolContext:
+        """The world for the next calls, in which nothing is archived with secrets in it."""
+        world = self.world()
+        return replace(world, archive=self.veil.archive(world.archive))
 
     async def run(self, calls: Sequence[ToolCall], cut: frozenset[str]) -> AsyncGenerator[Event, None]:
         """Run `calls`; those in `cut` are answered without running. Events come as things happen."""
@@ -127,8 +135,9 @@ class CallRunner:
             result = CUT
         else:
             await self.before(call)
+            tool = self.toolbox.get(call.name)
             result = await self.toolbox.run(
-                call,
+                self.veil.restore(call, tool.kind if tool else ""),
                 replace(
                     context,
                     call_id=call.id,
@@ -139,7 +148,7 @@ class CallRunner:
         try:
             texts += await self.after(call, result)
         finally:  # An interruption here comes too late for the call: it is done.
-            result = replace(result, text="\n\n".join(texts))
+            result = self.veil.cover(replace(result, text="\n\n".join(texts)))
             queue.put_nowait((place, ToolFinished(call, self.toolbox.title(call), result, seconds)))
 
     def _stopped(self, call: ToolCall, seconds: float) -> ToolFinished:

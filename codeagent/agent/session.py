@@ -166,7 +166,8 @@ class Session:
     async def _shell(self, command: str, tell: bool) -> AsyncGenerator[Event, None]:
         async for event in run_typed(command, self.agent.calls.context()):
             if tell and isinstance(event, ToolFinished):
-                self._typed.append(f"[The user ran a command]\n$ {command}\n{event.result.text}")
+                result = self.agent.calls.veil.cover(event.result)
+                self._typed.append(f"[The user ran a command]\n$ {command}\n{result.text}")
             yield event
 
     def title(self, call: ToolCall) -> str:

@@ -55,7 +55,7 @@ Timeout = Annotated[
 ]
 SystemPrompt = Annotated[str | None, typer.Option("--system-prompt", metavar="TEXT", help="Instead of our own.")]
 AppendPrompt = Annotated[str | None, typer.Option("--append-system-prompt", metavar="TEXT", help="Behind our own.")]
-NoMask = Annotated[bool, typer.Option("--no-mask", help="Summarise without shrinking old tool results first.")]
+NoMask = Annotated[bool, typer.Option("--no-mask", help="Let the model see secrets in files and output.")]
 SafeMode = Annotated[bool, typer.Option("--safe-mode", help="Read nothing of the project's configuration.")]
 Provider = Annotated[
     str | None, typer.Option("--provider", metavar="NAME", help="Known or configured; `scripted` works offline.")

@@ -21,8 +21,8 @@ from codeagent.history import repair as mending
 from codeagent.history.catalog import Catalog, Found
 from codeagent.history.index import HistoryIndex
 from codeagent.history.past import SessionPast
-from codeagent.memory.secrets import mask_secrets
 from codeagent.options import Options
+from codeagent.text.secrets import mask_secrets
 from codeagent.text.segment import Segmenter
 from codeagent.workspace import find_project
 

@@ -12,6 +12,11 @@ TATTOO = "tattoo.md"
 """The file of hard constraints, in the memory folder of a project and of the home."""
 
 
+def secrets_of(session: Path) -> Path:
+    """Which secrets the names stand for that the session file holds in their place: `{"names": {name: secret}}`."""
+    return session.with_suffix(".secrets.json")
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """The user's folder (`CODEAGENT_HOME`, by default `~/.code-agent-cli`)."""

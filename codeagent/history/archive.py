@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codeagent.core.errors import StoreError
 from codeagent.core.messages import scrub
+from codeagent.core.paths import secrets_of
 from codeagent.core.private import make_private
 
 _LENGTH = 64
@@ -67,13 +68,15 @@ class SessionArchive:
 
 
 def share_archive(source: Path, target: Path) -> None:
-    """Give the session file `target` all that is archived for `source`.
+    """Give the session file `target` all that is archived for `source`, and the secrets it has names for.
 
     Raises:
         OSError
     """
     if source.with_suffix("").is_dir():
         shutil.copytree(source.with_suffix(""), target.with_suffix(""), copy_function=_share, dirs_exist_ok=True)
+    if secrets_of(source).exists():
+        _share(str(secrets_of(source)), str(secrets_of(target)))
 
 
 def _share(old: str, new: str) -> str:

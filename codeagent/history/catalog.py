@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from codeagent.core.errors import SessionNotFound, StoreError, UsageError
-from codeagent.core.paths import Home, session_file
+from codeagent.core.paths import Home, secrets_of, session_file
 from codeagent.history import records
 from codeagent.history.journal import take_lock
 
@@ -102,6 +102,7 @@ class Catalog:
             lock = take_lock(found.path)
             try:
                 found.path.unlink(missing_ok=True)
+                secrets_of(found.path).unlink(missing_ok=True)
                 archive = found.path.with_suffix("")
                 if archive.is_dir():
                     shutil.rmtree(archive)

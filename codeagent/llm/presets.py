@@ -104,6 +104,11 @@ def standing_key(preset: Preset | None, environ: Mapping[str, str]) -> tuple[str
     return next(((key, name) for name in names if (key := environ.get(name, "").strip())), ("", ""))
 
 
+def key_names() -> set[str]:
+    """Every variable of the environment that a key is taken from."""
+    return {CODEAGENT_KEY, OPENAI_KEY, *(name for preset in (*PRESETS, *LOCAL) for name in preset.keys)}
+
+
 def detect(environ: Mapping[str, str]) -> list[Found]:
     """Every hosted provider whose key stands in the environment."""
     return [Found(preset, key) for preset in PRESETS if (key := key_for(preset, environ))]

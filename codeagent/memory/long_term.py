@@ -14,7 +14,7 @@ from codeagent.core.ports import Saved
 from codeagent.memory.changes import changed_at, replaced, restored
 from codeagent.memory.entry import Backend, Fact, Scope, Source, stamp
 from codeagent.memory.merging import Merged, merge
-from codeagent.memory.secrets import find_secret
+from codeagent.text.secrets import find_secret
 
 LONGEST = 2_000
 """Characters of a fact at most: a fact is a sentence or two, a longer text belongs into a file."""

@@ -22,9 +22,9 @@ from codeagent.memory import board
 from codeagent.memory.audit import Audit, digest
 from codeagent.memory.digest import AGAIN, EMPTY, Texts, render
 from codeagent.memory.guarded import GuardedTattoos
-from codeagent.memory.secrets import find_secret
 from codeagent.memory.taskfiles import NAMES, Name, TaskFiles
 from codeagent.memory.versions import Commits, Versions
+from codeagent.text.secrets import find_secret
 
 FIRST = -100
 """Order of the block's section: before anything else."""

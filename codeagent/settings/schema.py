@@ -125,6 +125,13 @@ class PermissionSettings(_Table):
     deny: Strings = ()
 
 
+class SecretSettings(_Table):
+    mask: bool = True
+    """Hide what looks like a secret in tool results from the model and the session file."""
+    pass_env: Strings = ()
+    """Variables with keys that commands and hooks get all the same."""
+
+
 class UiSettings(_Table):
     vim: bool = False
     status_line: bool = True
@@ -215,6 +222,7 @@ class Settings(BaseSettings):
     web: WebSettings = WebSettings()
     index: IndexSettings = IndexSettings()
     permissions: PermissionSettings = PermissionSettings()
+    secrets: SecretSettings = SecretSettings()
     ui: UiSettings = UiSettings()
     network: NetworkSettings = NetworkSettings()
     providers: Annotated[tuple[ProviderSettings, ...], BeforeValidator(as_list)] = ()

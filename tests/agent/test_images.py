@@ -73,7 +73,7 @@ async def test_a_model_that_sees_nothing_is_told_what_there_is(world: World) -> 
     session = world.begin([call("read_file", path="a.png"), say("I cannot see it.")])
     session.agent.model = replace(session.model, sees=False)
     context = session.agent.calls.context
-    session.agent.calls = replace(session.agent.calls, context=lambda: replace(context(), sees=False))
+    session.agent.calls = replace(session.agent.calls, world=lambda: replace(context(), sees=False))
     seen = await happens(session.run_turn("Look at @a.png please."))
     (result,) = (event.result for event in seen if isinstance(event, ToolFinished))
     assert (result.text, result.failed, result.images) == (

@@ -87,7 +87,7 @@ def test_nothing_said_is_the_world_alone(home: Home, project: Path) -> None:
 
 def test_yolo_is_a_mode(home: Home) -> None:
     assert options("-y").flags() == {"permission_mode": "yolo"}
-    assert options("--no-mask").flags() == {"compaction.mask": False}
+    assert options("--no-mask").flags() == {"secrets.mask": False}
 
 
 @pytest.mark.parametrize(

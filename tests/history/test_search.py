@@ -29,7 +29,7 @@ from codeagent.history.past import SessionPast
 from codeagent.history.pieces import OVERLAP, PIECE, cut
 from codeagent.history.search import Place, search
 from codeagent.history.sessions import fork_session, new_session, open_session
-from codeagent.memory.secrets import mask_secrets
+from codeagent.text.secrets import mask_secrets
 from codeagent.text.segment import Segmenter
 from tests.history.support import INFO, NOON, answer, ask, begin, masks, reply, say, session_path, summary
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,10 +65,18 @@ class Engine:
             raise CodeAgentError("The answer of {name} cannot be read.", name=self.name) from error
 
 
+def engine_keys() -> tuple[str, ...]:
+    """The variables in which keys of search providers stand."""
+    return tuple(kind.key for kind in _kinds())
+
+
 def find_engine(environ: Mapping[str, str], wanted: str = "", url: str = "") -> Engine | None:
     """The provider of that name, else the first whose key is in the environment; None where there is no key."""
-    kinds: Mapping[str, EngineKind] = discover(engines, "ENGINE")
-    for kind in kinds.values():
+    for kind in _kinds():
         if wanted in ("", kind.name) and (key := environ.get(kind.key)):
             return Engine(kind, key, url or kind.url)
     return None
+
+
+def _kinds() -> Collection[EngineKind]:
+    return discover(engines, "ENGINE").values()

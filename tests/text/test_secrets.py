@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeagent.memory.secrets import MASK, find_secret, mask_secrets
+from codeagent.text.secrets import MASK, find_secret, mask_secrets
 
 SECRET = [
     "-----BEGIN RSA PRIVATE KEY-----\nMIIE",

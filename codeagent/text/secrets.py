@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ("a private key", ("PRIVATE KEY",), re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")),
     (
         "a GitHub token",
@@ -15,8 +15,12 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     ("a Slack token", ("xox",), re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}")),
     ("an AWS access key", ("AKIA", "ASIA"), re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
     ("a Google API key", ("AIza",), re.compile(r"\bAIza[A-Za-z0-9_-]{35}")),
-    ("a web token", ("eyJ",), re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")),
-    ("an API key", ("sk-",), re.compile(r"\bsk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}")),
+    (
+        "a web token",
+        ("eyJ",),
+        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    ),
+    ("an API key", ("sk-",), re.compile(r"\bsk-(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,}")),
     ("an API key", ("sk_", "rk_"), re.compile(r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}")),
     ("a Hugging Face token", ("hf_",), re.compile(r"\bhf_[A-Za-z0-9]{24,}")),
     ("an npm token", ("npm_",), re.compile(r"\bnpm_[A-Za-z0-9]{24,}")),
@@ -26,14 +30,18 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         "an AWS secret key",
         ("AWS", "aws", "ecret", "SECRET"),
         re.compile(
-            r"(?<![A-Za-z0-9/+=])(?=[^\s]*[A-Z])(?=[^\s]*[a-z])(?=[^\s]*\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=.-])"
+            r"(?<![A-Za-z0-9/+=])(?=\S{0,40}[A-Z])(?=\S{0,40}[a-z])(?=\S{0,40}\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=.-])"
         ),
     ),
-    ("a bearer token", ("earer", "EARER"), re.compile(r"\bBearer\s+(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}", re.I)),
+    (
+        "a bearer token",
+        ("earer", "EARER"),
+        re.compile(r"\bBearer\s+(?=[A-Za-z._~+/-]{0,100}\d)[A-Za-z0-9._~+/-]{20,}", re.I),
+    ),
 )
 """(kind, one of these is in every text that holds such a token, how it looks)."""
 _KEY_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.S)
-_LOGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:(?P<value>[^\s/@]+)@[\w.-]", re.I)
+LOGIN = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://[^\s/:@]*:(?P<value>[^\s/@]+)@[\w.-]", re.I)
 _NAMED = re.compile(
     r"(?<![A-Za-z])(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|"
     r"(?:api|access|auth|private)[_ -]?(?:key|token)|token)(?![A-Za-z])[\"']?\s*"
@@ -47,7 +55,7 @@ _WORDS_JOINED = re.compile(r"[A-Za-z]{2,}(?:[-_.][A-Za-z]{2,}){2,}")
 _LITTLE_WORDS = re.compile(r"[-_.](?:to|the|of|in|and|on|by|per|not|for|as|is|at|md|txt|com|org|py)(?:[-_.]|$)", re.I)
 """What stands in words of prose that are joined ("state-of-the-art"), and in names of files and hosts."""
 MASK = "[secret]"
-_STAND_IN = re.compile(
+STAND_IN = re.compile(
     r"[<\[{(*$%].*|.*\$\{.*|(?:x{3,}|\.{3,}|…+|_+|-+)|os\.environ.*|(?:process\.)?env\b.*|"
     r"(?:none|null|nil|true|false|required|optional|empty|unset|changeme|secret|password|token|str|string|int|bytes)\b.*",
     re.I | re.S,
@@ -57,10 +65,10 @@ _LIKE_A_SECRET = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!@#$%^&*?~])[\x21-\x7e]{6,}"
 
 def find_secret(text: str) -> str | None:
     """What kind of secret `text` seems to hold ("a GitHub token"); None when none is seen."""
-    for kind, hints, pattern in _TOKENS:
+    for kind, hints, pattern in TOKENS:
         if any(hint in text for hint in hints) and pattern.search(text):
             return kind
-    if any(not _STAND_IN.fullmatch(found["value"]) for found in _LOGIN.finditer(text)):
+    if any(not STAND_IN.fullmatch(found["value"]) for found in LOGIN.finditer(text)):
         return "a password in an address"
     if any(_gives_away(found) for found in _NAMED.finditer(text)):
         return "a password or key"
@@ -69,11 +77,11 @@ def find_secret(text: str) -> str | None:
 
 def mask_secrets(text: str) -> str:
     """`text` with a mark in the place of everything that makes `find_secret` see a secret in it."""
-    for _, hints, pattern in _TOKENS:
+    for _, hints, pattern in TOKENS:
         if any(hint in text for hint in hints):
             text = _KEY_BLOCK.sub(MASK, text) if hints == ("PRIVATE KEY",) else pattern.sub(MASK, text)
     if "://" in text:
-        text = _LOGIN.sub(lambda found: _masked(found, not _STAND_IN.fullmatch(found["value"])), text)
+        text = LOGIN.sub(lambda found: _masked(found, not STAND_IN.fullmatch(found["value"])), text)
     return _NAMED.sub(lambda found: _masked(found, _gives_away(found)), text)
 
 
@@ -88,7 +96,7 @@ def _masked(found: re.Match[str], secret: bool) -> str:
 def _gives_away(found: re.Match[str]) -> bool:
     """`password=x` gives any value away; "the token is x" only what looks like one: prose follows these words too."""
     value, sign = found["value"] or found["value2"] or found["value3"], found["sign"] or found["sign2"]
-    if _STAND_IN.fullmatch(value) or (value.isdigit() and "token" in found[0].lower()):
+    if STAND_IN.fullmatch(value) or (value.isdigit() and "token" in found[0].lower()):
         return False
     if sign == "=" and len(value) >= 4 and "(" not in value:
         return True

@@ -1,4 +1,8 @@
-"""Text of others made harmless for a terminal: what would move the cursor, recolour or reorder is shown, not obeyed."""
+"""Text of others made harmless for a terminal: what would move the cursor, recolour, reorder or hide is shown instead.
+
+Characters without a width are left where writing needs them: joiners between letters of other scripts and between
+emoji, single variation selectors.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import re
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]+"
+    "\ufff9-\ufffb\U000e0000-\U000e007f"
+    "\xad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0]+"
+    "|(?<=[\x00-\x7f])[\u200c\u200d]+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 )
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor

@@ -101,6 +101,11 @@ async def measure(top: Path, archive: Path) -> None:
                           ("a class", r"needle_7[0-9]{4}$"), ("Chinese, nothing", "记忆")):  # fmt: skip
         ours, alone = await took(tool(grep.TOOL, pattern=pattern)), await took(lambda p=pattern: plain("-l", p))
         row(f"grep {name}", str(ours), str(alone), str(await took(own(pattern), 1)))
+    shapes = {"content": "--line-number", "files": "-l", "count": "-c"}
+    for mode, shape in shapes.items():
+        for name, more in (("3 of each file", {"limit": 3}), ("from 50,000 on", {"offset": 50_000})):
+            ours = await took(tool(grep.TOOL, pattern="needle", mode=mode, **more), 1)
+            row(f"grep {mode}, {name}", str(ours), str(await took(lambda s=shape: plain(s, "needle"), 1)), "")
 
 
 def main() -> None:

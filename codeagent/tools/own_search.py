@@ -1,4 +1,4 @@
-"""Searching file contents without ripgrep: in all files, or in those in which it cannot find what is not ASCII."""
+"""Searching file contents without ripgrep: in all files, or in those whose lines it cannot tell apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from codeagent.tools.encodings import decode, detect
+from codeagent.tools.own_patterns import compile_pattern
 from codeagent.tools.queries import Hit, Query, bad_pattern, path_filter, shown_line
 from codeagent.tools.walking import Surroundings, walk
 
@@ -21,15 +22,15 @@ def search_python(query: Query, ctx: Surroundings) -> list[Hit]:
     Raises:
         ToolFault: the pattern is not a regular expression.
     """
-    pattern, fits = _compiled(query), path_filter(_deep(query.glob))
+    pattern, fits = _compiled(query), path_filter(query.glob, query.target)
     hits: list[Hit] = []
     others: list[Hit] = []
     found = 0
     for path in _files(query, ctx):
-        if query.target.is_dir() and not fits(path):
+        if not fits(path):
             continue
         unicode, rows = _search_file(path, pattern, query)
-        if not unicode and not query.pattern.isascii():
+        if not unicode and query.beyond_ascii:
             others += rows
             continue
         hits += rows
@@ -40,22 +41,16 @@ def search_python(query: Query, ctx: Surroundings) -> list[Hit]:
 
 
 def _files(query: Query, ctx: Surroundings) -> Iterable[str]:
+    if query.files:
+        return query.files
     return [str(query.target)] if query.target.is_file() else walk(query.target, ctx, hidden=query.hidden)
 
 
 def _compiled(query: Query) -> re.Pattern[str]:
-    flags = (re.IGNORECASE if query.ignore_case else 0) | (re.MULTILINE if query.multiline else 0)
     try:
-        return re.compile(query.pattern, flags)
-    except (re.error, RecursionError, OverflowError) as error:
+        return compile_pattern(query.pattern, ignore_case=query.ignore_case, multiline=query.multiline)
+    except ValueError as error:
         raise bad_pattern(str(error)) from None
-
-
-def _deep(glob: str) -> str:
-    """The same pattern, spelt as one that speaks of folders."""
-    if not glob or "/" in glob:
-        return glob
-    return f"!**/{glob[1:]}" if glob.startswith("!") else f"**/{glob}"
 
 
 def _search_file(path: str, pattern: re.Pattern[str], query: Query) -> tuple[bool, list[Hit]]:
@@ -69,20 +64,23 @@ def _search_file(path: str, pattern: re.Pattern[str], query: Query) -> tuple[boo
         return True, []
     text, encoding = decoded
     unicode = encoding.name == "utf-8" or bool(encoding.bom)
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     found = list(_across(pattern, text)) if query.multiline else list(_within(pattern, lines))
     if not found:
         return unicode, []
     if query.mode != "content":
         return unicode, [Hit(Path(path), text=str(len(found)) if query.mode == "count" else "")]
-    matches = sorted({number for span in found for number in span if number < len(lines)})
-    shown = _with_context(matches, len(lines), query)
-    return unicode, [Hit(Path(path), n + 1, shown_line(lines[n]), n in set(matches)) for n in shown]
+    matches = {number for span in found for number in span if number < len(lines)}
+    shown = _with_context(sorted(matches), len(lines), query)
+    return unicode, [Hit(Path(path), n + 1, shown_line(lines[n]), n in matches) for n in shown]
 
 
 def _within(pattern: re.Pattern[str], lines: Sequence[str]) -> Iterator[range]:
+    """A carriage return inside of a line ends one for the pattern, though not for the count of lines."""
     for number, line in enumerate(lines):
-        if pattern.search(line.rstrip("\r")):
+        if any(pattern.search(part) for part in line.removesuffix("\r").split("\r")):
             yield range(number, number + 1)
 
 
@@ -102,23 +100,28 @@ def _with_context(matches: Sequence[int], count: int, query: Query) -> list[int]
 
 def encoding_of(path: str) -> str | None:
     """The encoding of a file in which NUL bytes and byte order marks stand for nothing."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 (one of many)
-            data = file.read(_HEAD)
-    except OSError:
-        return None
-    found = None if _nul_counts(data) else detect(data, whole=len(data) < _HEAD)
+    data = _head(path)
+    found = None if not data or _nul_counts(data) else detect(data, whole=len(data) < _HEAD)
     return found.name if found is not None and not found.bom else None
+
+
+def ends_lines_with_cr(path: str) -> bool:
+    """Whether carriage returns alone end its lines, as far as its beginning tells."""
+    data = _head(path)
+    return b"\r" in data and b"\n" not in data
 
 
 def is_binary(path: Path) -> bool:
     """Whether a file holds what no text has; False where it cannot be read."""
+    return _nul_counts(_head(str(path)))
+
+
+def _head(path: str) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(_HEAD)
+        with open(path, "rb") as file:  # noqa: PTH123 (one of many)
+            return file.read(_HEAD)
     except OSError:
-        return False
-    return _nul_counts(data)
+        return b""
 
 
 def _nul_counts(data: bytes) -> bool:

@@ -21,8 +21,13 @@ def resolve(ctx: ToolContext, text: str) -> Path:
 
 
 def shown(ctx: ToolContext, path: Path) -> str:
-    """`path` relative to the working folder where it lies inside, else absolute."""
-    return path.relative_to(ctx.cwd).as_posix() if path.is_relative_to(ctx.cwd) else str(path)
+    """`path` on one line, relative to the working folder where it lies inside, else absolute."""
+    return on_one_line(path.relative_to(ctx.cwd).as_posix() if path.is_relative_to(ctx.cwd) else str(path))
+
+
+def on_one_line(path: str) -> str:
+    """A path with its line ends, if it should have any, written as \\n and \\r."""
+    return path.replace("\n", "\\n").replace("\r", "\\r")
 
 
 def short(text: str, limit: int = 80) -> str:

@@ -1,36 +1,35 @@
 """Searching file contents: one query, answered by ripgrep or by our own search, in the order of paths.
 
-Files in other encodings than Unicode cannot be searched by ripgrep for what is not ASCII: both ways look into these in
-the end, when there is not enough without them.
+ripgrep cannot tell the lines apart where carriage returns alone end them, nor find what is not ASCII in other
+encodings than Unicode: our own search looks into the former, and ripgrep, told the encoding, into the latter in the
+end, when there is not enough without them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import heapq
 import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
-from codeagent.core.display import plain
 from codeagent.core.tools import ToolContext
-from codeagent.tools import globs
 from codeagent.tools.apart import SECONDS, search_apart, too_slow
-from codeagent.tools.encodings import decode_output
-from codeagent.tools.own_search import encoding_of
-from codeagent.tools.process import capture
-from codeagent.tools.queries import COLUMNS, Hit, Query, bad_pattern, path_filter, shown_line
-from codeagent.tools.walking import rg_arguments, ripgrep
+from codeagent.tools.base import ToolFault
+from codeagent.tools.own_search import encoding_of, ends_lines_with_cr, is_binary
+from codeagent.tools.queries import Hit, Query, path_filter, shown_line
+from codeagent.tools.ripgrep import Found, Row, ask, only_hidden, options_for, path_key, row_key
+from codeagent.tools.walking import ripgrep
 
 _LABELS: dict[str | None, str] = {"cp950": "big5", "cp932": "shift_jis", "cp1252": "windows-1252"}
 """What ripgrep calls the encodings that Python has other names for."""
 _BATCH = 1_000
 """Files that ripgrep is given by name at a time."""
 _NO_UTF8 = r"(?-u:(?:^|[\x00-\x7f])[\x80-\xbf]|[\xc0-\xff](?:[\x00-\x7f\xc0-\xff]|$))"
-_ROW = re.compile(rb"([^\0\n]+)\0(\d+)([:-])([^\n]*)")
-_COUNT = re.compile(rb"([^\0\n]+)\0(\d+)")
-_MATCH = re.compile(rb"\0\d+:")
+QUICK = 0.3
+"""Seconds in which one processor may find enough in the order of paths, before all of them look everywhere."""
 
 
 async def search(query: Query, ctx: ToolContext) -> list[Hit]:
@@ -47,25 +46,35 @@ async def search(query: Query, ctx: ToolContext) -> list[Hit]:
 
 
 async def search_hidden(query: Query, ctx: ToolContext, most: int) -> list[Path]:
-    """Up to `most` hidden files below the target that would have hits."""
-    found = [str(hit.path) for hit in await search(replace(query, mode="files", hidden=True), ctx)]
+    """Up to `most` hidden files below the target that would have hits; none where looking takes too long."""
+    wanted = replace(query, mode="files", hidden=True)
     start = len(str(query.target))
-    return [Path(path) for path in found if "/." in path[start:]][:most]
+    try:
+        if rg := ripgrep(ctx.environ):
+            async with asyncio.timeout(SECONDS):
+                return [path for path in await only_hidden(wanted, ctx, rg, most) if "/." in str(path)[start:]][:most]
+        found = [hit.path for hit in await search_apart(wanted, ctx)]
+    except (ToolFault, TimeoutError, OSError):
+        return []
+    return [path for path in found if "/." in str(path)[start:]][:most]
 
 
-async def search_rg(query: Query, ctx: ToolContext, rg: str) -> list[Hit]:
-    """Hits in the order of paths, those in files that are not in Unicode at the end.
+async def search_rg(query: Query, ctx: ToolContext, rg: str, quick: float = QUICK) -> list[Hit]:
+    """Hits in the order of paths, those in files that are not in Unicode at the end. After `quick` seconds all
+    processors are put to work.
 
     Raises:
         ToolFault: the pattern is not a regular expression.
     """
-    search = _Search(query, ctx, rg, path_filter(query.glob))
+    fits, start = path_filter(query.glob, query.target), len(str(query.target))
+    # By a type of files ripgrep finds hidden ones, too.
+    search = _Search(query, ctx, rg, lambda path: fits(path) and (query.hidden or "/." not in path[start:]), quick)
     hits = await search.hits()
-    if not query.pattern.isascii() and sum(hit.match for hit in hits) < query.enough:
+    if query.beyond_ascii and sum(hit.match for hit in hits) < query.enough:
         known = {str(hit.path) for hit in hits}
         others = [path for path in await search.files(_NO_UTF8) if path not in known]
         hits += await search.others(others)
-    return hits
+    return await search.apart(hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +83,31 @@ class _Search:
     ctx: ToolContext
     rg: str
     fits: Callable[[str], bool]
+    quick: float
 
     async def hits(self) -> list[Hit]:
-        """Files are found by all processors, then the first of them are read in order: ripgrep sorts by one alone."""
-        query = self.query
-        if query.mode == "count":
-            data, _ = await self._ask("--count", *self._where(), pattern=query.pattern)
-            counted = [(os.fsdecode(name), count.decode()) for name, count in _COUNT.findall(data)]
-            return [Hit(Path(path), text=n) for path, n in sorted(counted, key=_by_path) if self.fits(path)]
-        alone = query.mode == "content" and query.target.is_file()
-        files = [str(query.target)] if alone else await self.files(query.pattern)
-        if query.mode == "files":
-            return [Hit(Path(path)) for path in files]
+        """Most often the first processor finds enough at once. Else all of them find the files, and then the first of
+        those are read in order: ripgrep sorts by one processor alone.
+        """
+        query, where = self.query, options_for(self.query, self.ctx)
+        if (alone := query.target.is_file()) and await asyncio.to_thread(is_binary, query.target):
+            return []
+        try:
+            async with asyncio.timeout(None if alone else self.quick):
+                return await self._hits(await self._asked("--sort=path", *where, stop=True))
+        except TimeoutError:
+            pass
+        if query.mode != "content":
+            rows = await self._asked(*where)
+            return await self._hits(heapq.nsmallest(query.enough + 1, rows, key=row_key))
         hits: list[Hit] = []
         left = query.enough
+        files = await self.files(query.pattern)
         for start in range(0, len(files), _BATCH):
             if left < 0:
                 break
-            found = await self._lines(files[start : start + _BATCH], left)
+            batch = files[start : start + _BATCH]
+            found = await self._hits(await self._asked("--sort=path", paths=batch, stop=True, enough=left))
             left -= sum(hit.match for hit in found)
             hits += found
         return hits
@@ -103,91 +119,54 @@ class _Search:
         for name in sorted({name for name, _ in known if name not in (None, "utf-8")}, key=str):
             some = [path for encoding, path in known if encoding == name]
             for start in range(0, len(some), _BATCH):
-                hits += await self._read(some[start : start + _BATCH], f"--encoding={_LABELS.get(name, name)}")
-        return sorted(hits, key=lambda hit: (_path_key(str(hit.path)), hit.number))
-
-    async def _read(self, files: Sequence[str], encoding: str) -> list[Hit]:
-        if self.query.mode == "content":
-            return await self._lines(files, self.query.enough, encoding)
-        shape = "--count" if self.query.mode == "count" else "--files-with-matches"
-        data, _ = await self._ask(shape, "--with-filename", encoding, pattern=self.query.pattern, paths=files)
-        if self.query.mode == "count":
-            return [Hit(Path(os.fsdecode(name)), text=n.decode()) for name, n in _COUNT.findall(data)]
-        return [Hit(Path(path)) for path in os.fsdecode(data).split("\0") if path]
+                batch = some[start : start + _BATCH]
+                hits += await self._hits(
+                    await self._asked(f"--encoding={_LABELS.get(name, name)}", "--sort=path", paths=batch, stop=True)
+                )
+        return sorted(hits, key=lambda hit: (path_key(os.fsencode(hit.path)), hit.number))
 
     async def files(self, pattern: str) -> list[str]:
         """Paths of the files in which the pattern is found, sorted."""
-        data, _ = await self._ask("--files-with-matches", *self._where(), pattern=pattern)
-        return sorted((path for path in os.fsdecode(data).split("\0") if path and self.fits(path)), key=_path_key)
+        wanted = replace(self.query, mode="files", pattern=pattern)
+        rows = await ask(self.rg, wanted, self.ctx, Found("files", self.fits), *options_for(self.query, self.ctx))
+        return [os.fsdecode(row.name) for row in sorted(rows, key=row_key)]
 
-    async def _lines(self, files: Sequence[str], left: int, *more: str) -> list[Hit]:
-        query = self.query
-        shape = [f"-M{COLUMNS}", "--max-columns-preview", f"-B{query.before}", f"-A{query.after}"]
-        rows = ["--line-number", "--with-filename", "--no-heading", "--sort=path", *shape, *more]
-        data, _ = await self._ask(
-            *rows, pattern=query.pattern, paths=files, enough=lambda got: len(_MATCH.findall(got)) > left
-        )
-        read: dict[bytes, str | None] = {}
-        return [
-            Hit(Path(os.fsdecode(name)), int(number), shown_line(_decoded(text, name, read)), kind == b":")
-            for name, number, kind, text in _ROW.findall(data)
-        ]
+    async def apart(self, hits: list[Hit]) -> list[Hit]:
+        """`hits` with those by our own search in place of those in files in which ripgrep sees one line."""
+        if self.query.mode == "content":
+            first = {str(hit.path) for hit in hits if hit.number == 1 and "^M" in hit.text}
+        else:  # what was skipped need not be right
+            first = {str(hit.path) for hit in hits[-_BATCH - 1 :] if hit.text == "1"}
+        odd = await asyncio.to_thread(lambda: [path for path in sorted(first) if ends_lines_with_cr(path)])
+        if not odd:
+            return hits
+        found = await search_apart(replace(self.query, files=tuple(odd)), self.ctx)
+        ours = {path: list(rows) for path, rows in groupby(found, lambda hit: str(hit.path))}
+        mended: list[Hit] = []
+        for path, rows in groupby(hits, lambda hit: str(hit.path)):
+            mended += ours.get(path, ()) if path in odd else rows
+        return mended
 
-    def _where(self) -> list[str]:
-        return [*rg_arguments(self.ctx, hidden=self.query.hidden), *_names(self.query.glob)]
+    async def _asked(
+        self, *options: str, paths: Sequence[str] = (), stop: bool = False, enough: int | None = None
+    ) -> list[Row]:
+        most = self.query.enough if enough is None else enough
+        found = Found(self.query.mode, self.fits, most if stop else None)
+        return await ask(self.rg, self.query, self.ctx, found, *options, paths=paths)
 
-    async def _ask(
-        self,
-        *options: str,
-        pattern: str,
-        paths: Sequence[str] = (),
-        enough: Callable[[bytearray], bool] | None = None,
-    ) -> tuple[bytes, int | None]:
-        argv = [self.rg, "--no-config", "--color=never", "--no-messages", "--null", "--engine=auto", *options]
-        if self.query.ignore_case:
-            argv.append("-i")
-        if self.query.multiline:
-            argv.append("--multiline")
-        argv += ["-e", pattern, "--", *(paths or (str(self.query.target),))]
-        data, code = await capture(argv, cwd=self.ctx.roots[0], environ=self.ctx.environ, enough=enough)
-        if code == 2 and b"\0" not in data and data.strip():
-            raise bad_pattern(_reason(plain(decode_output(data))))
-        return data, code
+    async def _hits(self, rows: Sequence[Row]) -> list[Hit]:
+        return await asyncio.to_thread(lambda: list(_decoded(rows)))
 
 
-def _reason(told: str) -> str:
-    """What ripgrep has against a pattern, in one line."""
-    first = re.search(r"^error: (.+)$", told, re.MULTILINE)
-    second = re.search(r"^PCRE2: .*?: (.+)$", told, re.MULTILINE)
-    if first and second and "not supported" in first[1]:
-        return second[1]
-    return first[1] if first else " ".join(told.split())[:300]
-
-
-def _names(glob: str) -> list[str]:
-    """ripgrep's options for the names of files. Not --glob, which would bring ignored files back."""
-    if glob.startswith("!"):
-        return [f"--glob={glob}"]
-    names = [one.rsplit("/", 1)[-1] for one in globs.expand(glob) if glob]
-    if not names or {"", "*", "**"} & set(names):
-        return []
-    return [*(f"--type-add=wanted:{name}" for name in names), "--type=wanted"]
-
-
-def _path_key(path: str) -> bytes:
-    """Sorts as a walk goes: what is in a folder stands together."""
-    return os.fsencode(path).replace(b"/", b"\0")
-
-
-def _by_path(row: tuple[str, str]) -> bytes:
-    return _path_key(row[0])
-
-
-def _decoded(text: bytes, name: bytes, read: dict[bytes, str | None]) -> str:
-    """A line as its file writes it; `read` keeps the encodings that were found."""
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        if name not in read:
-            read[name] = encoding_of(os.fsdecode(name))
-        return text.decode(read[name] or "utf-8", "replace")
+def _decoded(rows: Sequence[Row]) -> Iterator[Hit]:
+    """Rows as hits, each line as its file writes it."""
+    for name, group in groupby(rows, lambda row: row.name):
+        path = os.fsdecode(name)
+        encoding: str | None = None
+        for row in group:
+            try:
+                text = row.text.decode()
+            except UnicodeDecodeError:
+                encoding = encoding or encoding_of(path) or "utf-8"
+                text = row.text.decode(encoding, "replace")
+            yield Hit(Path(path), row.number, shown_line(text) if row.number else text, row.match)

@@ -12,14 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from pathspec import GitIgnoreSpec, RegexPattern
-
 from codeagent.core.paths import FOLDER
-from codeagent.tools.globs import ignoring
+from codeagent.tools.globs import Rule, ignore_rules
 from codeagent.tools.process import capture
 
-_Specs = tuple[tuple[str, GitIgnoreSpec], ...]
-"""(folder that it is relative to, what it says); later ones win."""
+_Rules = tuple[tuple[str, list[Rule]], ...]
+"""(folder that they are relative to, what they say); later ones win."""
 _EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(.*?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -69,15 +67,15 @@ async def list_files(folder: Path, ctx: Surroundings, rg: str | None, *, hidden:
 
 def walk(folder: Path, ctx: Surroundings, *, hidden: bool = False) -> Iterator[str]:
     """The same without ripgrep: whole paths, folder by folder in alphabetical order."""
-    specs = _global(ctx.environ, folder)
+    rules = _global(ctx.environ, folder)
     if own_ignore(ctx).is_file():
-        specs += ((str(ctx.roots[0]), _spec(own_ignore(ctx))),)
-    specs += _above(folder)
-    yield from _walk(str(folder), specs, hidden)
+        rules += ((str(ctx.roots[0]), _read(own_ignore(ctx))),)
+    rules += _above(folder)
+    yield from _walk(str(folder), rules, hidden)
 
 
-def _walk(folder: str, specs: _Specs, hidden: bool) -> Iterator[str]:
-    specs += _specs(Path(folder), repository=True)
+def _walk(folder: str, rules: _Rules, hidden: bool) -> Iterator[str]:
+    rules += _rules(Path(folder), repository=True)
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -86,45 +84,40 @@ def _walk(folder: str, specs: _Specs, hidden: bool) -> Iterator[str]:
         if entry.name == ".git" or (entry.name.startswith(".") and not hidden):
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        if _ignored(entry.path, is_folder, specs):
+        if _ignored(entry.path, is_folder, rules):
             continue
         if is_folder:
-            yield from _walk(entry.path, specs, hidden)
+            yield from _walk(entry.path, rules, hidden)
         elif entry.is_file(follow_symlinks=False):
             yield entry.path
 
 
-def _ignored(path: str, is_folder: bool, specs: _Specs) -> bool:
-    for base, spec in reversed(specs):
+def _ignored(path: str, is_folder: bool, rules: _Rules) -> bool:
+    """Whether a path itself is named: what lies in an ignored folder is seen where that is where one looks."""
+    for base, said in reversed(rules):
         name = os.path.relpath(path, base) + ("/" if is_folder else "")
-        for pattern in reversed(spec.patterns):
-            if isinstance(pattern, RegexPattern) and pattern.include is not None and _names(pattern, name):
-                return pattern.include
+        for rule in reversed(said):
+            if rule.names(name):
+                return rule.ignores
     return False
 
 
-def _names(pattern: RegexPattern, path: str) -> bool:
-    """Whether a pattern means the path itself: what lies in an ignored folder is seen where that is where one looks."""
-    found = pattern.regex.search(path) if pattern.regex is not None else None
-    return found is not None and found.groupdict().get("ps_d") in (None, path[found.end() - 1 :])
-
-
-def _above(folder: Path) -> _Specs:
+def _above(folder: Path) -> _Rules:
     """What the folders above say: git's files up to the top of the repository, the others from everywhere."""
-    specs: _Specs = ()
+    rules: _Rules = ()
     repository = not (folder / ".git").exists()
     for parent in folder.parents:
-        specs = _specs(parent, repository=repository) + specs
+        rules = _rules(parent, repository=repository) + rules
         repository = repository and not (parent / ".git").exists()
-    return specs
+    return rules
 
 
-def _specs(folder: Path, *, repository: bool) -> _Specs:
+def _rules(folder: Path, *, repository: bool) -> _Rules:
     names = (".git/info/exclude", ".gitignore", ".ignore") if repository else (".ignore",)
-    return tuple((str(folder), _spec(folder / name)) for name in names if (folder / name).is_file())
+    return tuple((str(folder), _read(folder / name)) for name in names if (folder / name).is_file())
 
 
-def _global(environ: Mapping[str, str], folder: Path) -> _Specs:
+def _global(environ: Mapping[str, str], folder: Path) -> _Rules:
     """What git ignores everywhere, for this user."""
     home = Path(environ.get("HOME") or "/")
     own = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
@@ -133,11 +126,11 @@ def _global(environ: Mapping[str, str], folder: Path) -> _Specs:
         with suppress(OSError, UnicodeDecodeError):
             for found in _EXCLUDES.findall(config.read_text(encoding="utf-8")):
                 ignore = Path(re.sub(r"^~(?=/)", str(home), found))
-    return ((str(folder), _spec(ignore)),) if ignore.is_file() else ()
+    return ((str(folder), _read(ignore)),) if ignore.is_file() else ()
 
 
-def _spec(path: Path) -> GitIgnoreSpec:
+def _read(path: Path) -> list[Rule]:
     try:
-        return ignoring(path.read_text(encoding="utf-8", errors="replace").splitlines())
-    except (OSError, ValueError):
-        return ignoring(())
+        return ignore_rules(path.read_text(encoding="utf-8", errors="replace").splitlines())
+    except OSError:
+        return []

@@ -10,6 +10,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -48,19 +49,27 @@ def project(world: World) -> World:
     world.file("keep.log", "main\n")
     world.file("vendor/v.py", "def main(): pass\n")
     world.file(".github/ci.yml", "main: 1\n")
+    world.file(".travis.yml", "main\n")
     world.file(".git/config", "main\n")
     world.file("blob.bin", b"main\0main\n")
     world.file("other/utf16.txt", "line 記憶\n".encode("utf-16"))
     world.file("other/big5.txt", "第一行 line\n這是長期記憶的說明，請仔細閱讀以後再開始。\n".encode("big5"))
     world.file("other/sjis.txt", "これは line\nメモリの説明です。よく読んでください。\n".encode("shift_jis"))
+    world.file("lines/dos.txt", "one line\r\n\r\ntwo\r\n")
+    world.file("lines/unix.txt", "one line\n\ntwo")
+    world.file("lines/mac.txt", "zero\rone\rtwo\rthree")
+    world.file("lines/long.txt", "x" * 490 + "长long" * 9_000 + "\n" + "字" * 530 + "long\n" + "字" * 700 + "long\n")
+    world.file("odd/a\nb.txt", "main\none\ntwo\nthree\n\ntwo\n")
+    world.file("odd/c.txt", "main\nmain\ntwo\n")
     world.file("other/late.bin", b"late\n\0late\n" + b"late\n" * 30_000)
     return world
 
 
 FILES = {
-    *(".code-agent-cli/ignore", ".github/ci.yml", ".gitignore", "blob.bin", "docs/a.md", "keep.log"),
+    *(".code-agent-cli/ignore", ".github/ci.yml", ".travis.yml", ".gitignore", "blob.bin", "docs/a.md", "keep.log"),
     *("other/utf16.txt", "other/big5.txt", "other/sjis.txt", "other/late.bin"),
     *("src/.gitignore", "src/app.py", "src/gbk.txt", "src/工具.py"),
+    *("lines/dos.txt", "lines/unix.txt", "lines/mac.txt", "lines/long.txt", "odd/a\nb.txt", "odd/c.txt"),
 }
 
 
@@ -106,7 +115,33 @@ QUERIES = {
     "ASCII in any encoding": Query("line", Path("other")),
     "binary files": Query("late", Path("other")),
     "one binary file": Query("main", Path("blob.bin"), "count"),
+    "the end of a line": Query(r"(?:line|two)$", Path("lines")),
+    "the end of a line, counted": Query("two$", Path("lines"), "count"),
+    "empty lines": Query("^$", Path("lines")),
+    "carriage returns alone": Query("two", Path("lines/mac.txt"), before=1, after=1),
+    "carriage returns alone, counted": Query("t", Path("lines"), "count"),
+    "one file, counted": Query("t", Path("lines/unix.txt"), "count"),
+    "a long line": Query("long", Path("lines")),
+    "a name with a newline": Query("main", Path("odd")),
+    "a name with a newline, counted": Query("main", Path("odd"), "count"),
+    "a name with a newline, context": Query("two", Path("odd"), before=1, after=1),
+    "a glob names files alone": Query("main", Path(), glob="{k,d}*"),
+    "a glob names files in a folder": Query("main", Path(), glob="src/a*"),
+    "a glob names a folder": Query("main", Path(), glob="src"),
+    "a glob excludes a folder": Query("main", Path(), glob="!src"),
+    "a glob excludes what is in a folder": Query("main", Path(), glob="!src/*.py"),
+    "a glob with a place for one character": Query("def", Path(), glob="工?.py"),
+    "a glob brings no hidden file": Query("main", Path(), glob="*.yml"),
+    "Han": Query(r"\p{Han}{2}", Path()),
+    "Han or letters": Query(r"[\p{Han}\p{Lu}]", Path("docs")),
+    "not Han": Query(r"^\P{Han}+$", Path("src")),
+    "POSIX classes": Query("^[[:upper:]]+$", Path("docs")),
+    "a named group": Query(r"(?<first>main) and \w+", Path("docs")),
+    "a character by its number": Query(r"\x{8bb0}", Path()),
+    "ends of words": Query(r"\<name\>", Path("src")),
 }
+"""The names of those that find nothing stand in `NOTHING`."""
+NOTHING = {"nothing", "a glob brings no hidden file", "binary files", "one binary file"}
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -115,10 +150,48 @@ async def test_both_ways_of_searching_find_the_same(project: World, name: str) -
     rg = ripgrep(project.ctx.environ)
     assert rg is not None
     ours = search_python(query, project.ctx)
-    theirs = await search_rg(query, project.ctx, rg)
+    theirs = [await search_rg(query, project.ctx, rg, quick) for quick in (60, 0)]
 
-    assert theirs == ours
-    assert (ours == []) == (name in ("nothing", "binary files", "one binary file"))
+    assert theirs == [ours, ours]
+    assert (ours == []) == (name in NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("main(", "unclosed group"),
+        ("main)", "unopened group"),
+        ("[a", "unclosed character class"),
+        ("*a", "repetition operator missing expression"),
+    ],
+)
+async def test_both_ways_say_the_same_of_a_broken_pattern(project: World, pattern: str, reason: str) -> None:
+    rg = ripgrep(project.ctx.environ)
+    assert rg is not None
+    told = []
+    for search in (
+        search_rg(Query(pattern, project.top), project.ctx, rg),
+        search_apart(Query(pattern, project.top), project.ctx),
+    ):
+        with pytest.raises(ToolFault) as fault:
+            await search
+        told.append(str(fault.value))
+    assert told == [told[0]] * 2
+    assert f"no regular expression: {reason}. " in told[0]
+
+
+@pytest.mark.parametrize("glob", ["[", "{a", "!", "!["])
+async def test_both_ways_say_the_same_of_a_broken_glob(project: World, glob: str) -> None:
+    rg = ripgrep(project.ctx.environ)
+    assert rg is not None
+    query = Query("main", project.top, glob=glob)
+    told = []
+    for search in (search_rg(query, project.ctx, rg), search_apart(query, project.ctx)):
+        with pytest.raises(ToolFault) as fault:
+            await search
+        told.append(str(fault.value))
+    assert told == [told[0]] * 2
+    assert told[0].startswith(f"glob {glob} cannot be read: ")
 
 
 async def test_matches_come_by_file_with_line_numbers(project: World) -> None:
@@ -264,7 +337,7 @@ async def test_a_name_that_looks_like_an_option(world: World) -> None:
         ("src/*.py", ".", {"src/app.py", "src/工具.py"}),
         ("*.py", "src", {"src/app.py", "src/工具.py"}),
         ("./docs/*", ".", {"docs/a.md"}),
-        ("**/*.{md,yml}", ".", {"docs/a.md"}),
+        ("**/*.{md,yml}", ".", {"docs/a.md", "[2 hidden files would match, like .github/ci.yml: name it.]"}),
         ("**/.github/*.yml", ".", {".github/ci.yml"}),
         ("*.yml", ".github", {".github/ci.yml"}),
         ("src/[a-f]*", ".", {"src/app.py"}),
@@ -367,3 +440,62 @@ async def test_any_tree_is_listed_and_searched_alike(
         assert sorted(listed) == sorted(await list_files(start, world.ctx, None, hidden=hidden))
         query = Query("hit", world.top, "files", hidden=hidden)
         assert await search_rg(query, world.ctx, rg) == search_python(query, world.ctx)
+
+
+ATOM = st.sampled_from(
+    [*"ab.中é0 _-", r"\w", r"\W", r"\d", r"\s", r"\p{Han}", "[ab]", "[^a中]", "[[:digit:]]", r"\.", r"\b"]
+)
+PIECE = st.tuples(ATOM, st.sampled_from(["", "", "", "*", "+", "?", "{1,2}"])).map(
+    lambda pair: pair[0] + (pair[1] if pair[0] != r"\b" else "")
+)
+BRANCH = st.tuples(
+    st.sampled_from(["", "", "^"]), st.lists(PIECE, min_size=1, max_size=3), st.sampled_from(["", "", "$"])
+)
+PATTERN = st.lists(BRANCH.map(lambda branch: branch[0] + "".join(branch[1]) + branch[2]), min_size=1, max_size=2).map(
+    "|".join
+)
+LINE = st.text("ab中é0 _-.", max_size=6)
+CONTENT = st.tuples(st.lists(LINE, max_size=5), st.sampled_from(["\n", "\r\n", "\r"])).map(
+    lambda both: both[1].join(both[0])
+)
+GLOBS = "|*.py|a|a*|{a,b}*|b*/*|a/**|**/a|数?|[a-b]|*.{py,log}|build|build/|!a|!*.py|!a/*|!build/|a/|*|**|./a|/a"
+GLOB = st.sampled_from(re.split(r"\|", GLOBS))
+
+
+@given(
+    st.dictionaries(FILE, CONTENT, max_size=6),
+    PATTERN,
+    GLOB,
+    st.sampled_from(["content", "files", "count"]),
+    st.integers(0, 1),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_any_question_is_answered_alike(
+    world: World,
+    files: dict[str, str],
+    pattern: str,
+    glob: str,
+    mode: Literal["content", "files", "count"],
+    after: int,
+    any_case: bool,
+) -> None:
+    rg = ripgrep(world.ctx.environ)
+    assert rg is not None
+    with tempfile.TemporaryDirectory(dir=world.top) as folder:
+        for name, content in files.items():
+            with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
+                world.file(f"{Path(folder).name}/{name}", content)
+        query = Query(pattern, Path(folder), mode, glob, after=after, ignore_case=any_case)
+        ours = search_python(query, world.ctx)
+        assert [await search_rg(query, world.ctx, rg, quick) for quick in (60, 0)] == [ours, ours]
+
+
+@pytest.mark.parametrize("glob", ["a*" * 30 + "b", "**/a*" * 20 + "/b", "?*" * 60 + "b"])
+def test_stars_are_never_gone_back_over(world: World, glob: str) -> None:
+    """Were they, neither would end within this age of the world."""
+    path = "/".join(["a" * 250] * 10)
+    assert not globs.matcher(glob)(path)
+    world.file(".gitignore", glob)
+    world.file("a" * 250, "")
+    assert [Path(found).name for found in walk(world.top, world.ctx)] == ["a" * 250]

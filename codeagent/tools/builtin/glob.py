@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,7 +14,7 @@ from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.globs import matcher, names_hidden, split
-from codeagent.tools.paths import counted, missing, resolve, short, shown
+from codeagent.tools.paths import counted, missing, on_one_line, resolve, short, shown
 from codeagent.tools.walking import list_files, ripgrep
 
 PATHS = 200
@@ -43,35 +43,31 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         fits = matcher(pattern)
     except ValueError as error:
         raise ToolFault(f"The pattern {params.pattern} cannot be read: {error}.", "bad pattern") from None
-    rg = ripgrep(ctx.environ)
-    found = await _find(folder, fits, ctx, rg, hidden=names_hidden(pattern))
-    if not found:
-        hidden = await _find(folder, fits, ctx, rg, hidden=True)
-        return _nothing(params, ctx, folder, hidden)
-    return await asyncio.to_thread(_answer, found, folder, ctx, min(params.limit, PATHS))
-
-
-async def _find(
-    folder: Path, fits: Callable[[str], bool], ctx: ToolContext, rg: str | None, *, hidden: bool
-) -> list[str]:
-    """Paths relative to the folder."""
-    files = await list_files(folder, ctx, rg, hidden=hidden)
-    return await asyncio.to_thread(lambda: [path for path in files if fits(path)])
-
-
-def _nothing(params: Params, ctx: ToolContext, folder: Path, hidden: Sequence[str]) -> ToolResult:
-    where = "" if folder == ctx.cwd else f" below {shown(ctx, folder)}"
-    text = f"No files match {params.pattern}{where}. Ignored files were left out."
+    files = await list_files(folder, ctx, ripgrep(ctx.environ), hidden=True)
+    found = await asyncio.to_thread(lambda: [path for path in files if fits(path)])
+    hidden = [] if names_hidden(pattern) else [path for path in found if path.startswith(".") or "/." in path]
     if hidden:
-        text += f" {counted(len(hidden), 'hidden file')} would match, like {shown(ctx, folder / min(hidden))}: name it."
-    return ToolResult(text, summary="no files")
+        left_out = set(hidden)
+        found = [path for path in found if path not in left_out]
+    note = _of_hidden(hidden, folder, ctx)
+    if not found:
+        where = "" if folder == ctx.cwd else f" below {shown(ctx, folder)}"
+        text = f"No files match {params.pattern}{where}. Ignored files were left out."
+        return ToolResult(f"{text} {note}".rstrip(), summary="no files")
+    return await asyncio.to_thread(_answer, found, folder, ctx, min(params.limit, PATHS), note)
 
 
-def _answer(paths: Sequence[str], folder: Path, ctx: ToolContext, limit: int) -> ToolResult:
+def _of_hidden(paths: Sequence[str], folder: Path, ctx: ToolContext) -> str:
+    if not paths:
+        return ""
+    return f"{counted(len(paths), 'hidden file')} would match, like {shown(ctx, folder / min(paths))}: name it."
+
+
+def _answer(paths: Sequence[str], folder: Path, ctx: ToolContext, limit: int, note: str) -> ToolResult:
     found, newest = _newest(paths, folder, _KEPT)
     if folder.is_relative_to(ctx.cwd):  # once for all: there may be thousands
         base = "" if folder == ctx.cwd else f"{shown(ctx, folder)}/"
-        lines = [base + path for path in newest]
+        lines = [base + on_one_line(path) for path in newest]
     else:
         lines = [shown(ctx, folder / path) for path in newest]
     archive = None
@@ -81,6 +77,8 @@ def _answer(paths: Sequence[str], folder: Path, ctx: ToolContext, limit: int) ->
             archive, where = keep(ctx.archive, ctx.call_id, [f"{line}\n" for line in lines])
             more = f"; {where}" if found == len(lines) else f"; of the {len(lines)} newest {where}"
         lines = [*lines[:limit], f"[{limit} newest of {found}; narrow the pattern or the path to see others{more}]"]
+    if note:
+        lines.append(f"[{note}]")
     return ToolResult("\n".join(lines), partial=partial, summary=counted(found, "file"), archive=archive)
 
 

@@ -20,7 +20,7 @@ from codeagent.tools.searching import search, search_hidden
 
 MATCHES = 100
 _HIDDEN = 5
-"""Hidden files that are named where nothing else was found."""
+"""Hidden files that are named."""
 _FOUND = 1_000
 """So many matches are looked for in any case: what is not shown of them is archived."""
 
@@ -70,23 +70,29 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         params.offset + _FOUND,
         hidden=names_hidden(glob),
     )
-    hits = await search(query, ctx)
+    if params.offset or query.hidden or target.is_file():
+        hits, hidden = await search(query, ctx), ""
+    else:
+        hits, hidden = await _with_hidden(query, ctx)
     if not hits:
-        return await _nothing(query, ctx)
-    return _answer(hits, params, ctx, min(params.limit, MATCHES))
+        left_out = " Ignored and binary files were left out." if target.is_dir() else ""
+        return ToolResult(f"No matches for {query.pattern}.{left_out}{hidden and f' {hidden}'}", summary="no matches")
+    return _answer(hits, params, ctx, min(params.limit, MATCHES), hidden and f"[{hidden}]")
 
 
-async def _nothing(query: Query, ctx: ToolContext) -> ToolResult:
-    """Says so, and where there would be something that was left out."""
-    text = f"No matches for {query.pattern}."
-    if query.target.is_dir():
-        text += " Ignored and binary files were left out."
-        if found := [] if query.hidden else await search_hidden(query, ctx, _HIDDEN):
-            text += f" Hidden files match: {', '.join(shown(ctx, path) for path in found)}. Name them in path or glob."
-    return ToolResult(text, summary="no matches")
+async def _with_hidden(query: Query, ctx: ToolContext) -> tuple[list[Hit], str]:
+    """The hits, and what is to be said of hidden files: both are looked for at once."""
+    looking = asyncio.ensure_future(search_hidden(query, ctx, _HIDDEN))
+    try:
+        hits = await search(query, ctx)
+        found = await looking
+    finally:
+        looking.cancel()
+    names = ", ".join(shown(ctx, path) for path in found)
+    return hits, f"Hidden files match: {names}. Name them in path or glob." if found else ""
 
 
-def _answer(hits: Sequence[Hit], params: Params, ctx: ToolContext, limit: int) -> ToolResult:
+def _answer(hits: Sequence[Hit], params: Params, ctx: ToolContext, limit: int, hidden: str) -> ToolResult:
     matches = sum(hit.match for hit in hits)
     if params.offset >= matches:
         raise ToolFault(f"There are only {matches} matches; offset {params.offset} is behind them.", "behind the end")
@@ -112,6 +118,8 @@ def _answer(hits: Sequence[Hit], params: Params, ctx: ToolContext, limit: int) -
         lines.append(
             f"[matches {params.offset + 1}-{end}, there are more; go on with offset={end}, or narrow down{more}]"
         )
+    if hidden:
+        lines.append(hidden)
     what = "match" if params.mode == "content" else "file"
     plural = "" if shown_matches == 1 else ("es" if what == "match" else "s")
     summary = f"{shown_matches}{'+' if partial else ''} {what}{plural}"

@@ -124,7 +124,9 @@ class Agent:
             whole = "\n\n".join(part for part in (text, said, beside) if part)
             # What was piped in alone is the request; whoever asks for proof of intent looks at `typed`.
             origin: Origin = "user" if new_turn else "steer"
-            self.history.append(UserMessage(whole, images), origin=origin, said=said or beside, new_turn=new_turn)
+            piped = not said and beside != ""
+            message = UserMessage(whole, images)
+            self.history.append(message, origin=origin, said=said or beside, piped=piped, new_turn=new_turn)
         return notices
 
     async def _steps(self, steered: Head | None) -> AsyncGenerator[Event, None]:

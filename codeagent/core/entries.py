@@ -27,6 +27,8 @@ class Entry:
     origin: Origin
     said: str | None = None
     """For user messages: what the person typed, without what was injected."""
+    piped: bool = False
+    """Nothing of `said` was typed: it came through a pipe, and is no wish of the person's to be remembered."""
 
 
 @dataclass(frozen=True, slots=True)

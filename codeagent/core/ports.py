@@ -164,7 +164,8 @@ class FactStore(Protocol):
     ) -> Saved: ...
 
     def intends(self, said: str, content: str) -> bool:
-        """Whether the message as typed asks to remember this fact (a word of intent and a shared content word)."""
+        """Whether the message as typed asks to remember this fact (a word of intent and a shared content word; where
+        it only points, the fact stands in an earlier message of the person)."""
         ...
 
 

@@ -138,6 +138,7 @@ class History:
         *,
         origin: Origin,
         said: str | None = None,
+        piped: bool = False,
         failed: bool = False,
         partial: bool = False,
         archive: str | None = None,
@@ -147,7 +148,7 @@ class History:
         """Write a message to disk, then let it join the list.
 
         Args:
-            said: what the person typed of it, without what was injected.
+            said, piped: what the person typed of it, without what was injected; it came through a pipe instead.
             failed, partial, archive, ms: of a tool's answer.
             new_turn: it opens the next user turn.
         """
@@ -155,15 +156,8 @@ class History:
         if result != bool(self._open) or (result and not self._awaits(message)):
             raise ValueError("results follow their calls at once, and nothing else does")
         wire = encode(message, self._shape)
-        entry = Entry(
-            id=f"m{self._messages + 1}",
-            turn=self._turn + new_turn,
-            message=message,
-            wire=wire,
-            tokens=self._estimate(wire),
-            origin=origin,
-            said=said,
-        )
+        id, turn = f"m{self._messages + 1}", self._turn + new_turn
+        entry = Entry(id, turn, message, wire, self._estimate(wire), origin, said, piped)
         about = {"failed": failed, "partial": partial, "archive": archive, "ms": ms} if result else {}
         self._journal.write(records.message_body(entry, about))
         self._join(entry)

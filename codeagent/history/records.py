@@ -113,7 +113,8 @@ def prompt_body(prompt: Prompt, reason: str) -> bytes:
 
 def message_body(entry: Entry, result: Mapping[str, object]) -> bytes:
     """`result`: failed, partial, archive, ms of a tool's answer."""
-    head = body("message", {"id": entry.id, "turn": entry.turn, "origin": entry.origin, **result, "said": entry.said})
+    about = {"id": entry.id, "turn": entry.turn, "origin": entry.origin, **result}
+    head = body("message", {**about, "said": entry.said, "piped": entry.piped or None})
     return head[:-1] + _message_tail(entry)
 
 
@@ -237,6 +238,7 @@ def read_entry(fields: Mapping[str, Any], encode: Encode, estimate: Estimate) ->
         tokens=estimate(wire),
         origin=_origin(fields.get("origin"), raw["role"]),
         said=_may(fields, "said", str),
+        piped=_may(fields, "piped", bool) or False,
     )
 
 

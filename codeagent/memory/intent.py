@@ -7,9 +7,11 @@ of remembering. Where it is doubtful the answer is no: the price of that is one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass
 
 from codeagent.memory.own_words import own_words
+from codeagent.memory.verify import LONG
 
 Words = Callable[[str], Sequence[str]]
 
@@ -21,7 +23,7 @@ _POLITE = (
 """What may stand in front of a request in its clause."""
 _ENGLISH = re.compile(
     _POLITE + r"(?:"
-    r"remember(?:\s*:|\b(?! (?:me|to|when|how|what|where|why|if|whether)\b)"
+    r"remember(?:\s*:|\b(?! (?:me|to|when|how|what(?! (?:i|we)\b)|where|why|if|whether)\b)"
     r"|(?= to\b.*\b(?:always|never|every|whenever)\b))"
     r"|memori[sz]e\b|(?:keep|bear) (?:this |that |it )?in mind\b(?! to\b)"
     r"|(?:from now on|going forward)\b(?!,? (?:it|its|this|that|there|he|she|they|the|an?|does|means?)\b)"
@@ -51,7 +53,7 @@ _CHINESE = re.compile(
     r"|(?:今后|今後|从现在(?:起|开始)|從現在(?:起|開始)|从今(?:以后|往后|天起))(?!.{0,2}(?:它|他|她|会|會|返回|这|這|那))"
     r"|(?:以后|以後|往后|往後)(?:都|请|請|要|不要|别|別|不能|不许|一律|一定|务必|只|用|就|凡是|遇到|再)"
     r"|(?:把.{1,30}?)?(?:保存|存|写|寫|加|添加|放|[记記])(?:到|入|进|進|在)(?:你的?|长期|長期)*(?:记忆|記憶)(?!模|体|體|库|庫|化|文件)"
-    r"|把.{1,30}(?:[记記](?:下来|下來|一下)|存(?:下来|起来))"
+    r"|把.{1,30}(?:[记記](?:下来|下來|一下|住)|存(?:下来|起来))"
     r"|(?:保存|存)(?:一下|下来|起来)?[:：]"
     r")"
     r"|(?:帮我|幫我|请|請|麻烦你?|给我|替我)(?:也|再|先)?" + _VERB
@@ -60,6 +62,8 @@ _CHINESE_ABOUT = re.compile(
     r"[让讓使]|怎么|怎麼|怎样|如何|取消|改成|改为|功能|按钮|按鈕|选项|選項|勾选|[记記](?:不|得不|错|錯)"
 )
 _CHINESE_ASKS = re.compile(r"[吗嗎?？]|(?<!为)(?<!為)什[么麼]|哪")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_QUESTION = re.compile(rf"[?？]\W*$|{_CHINESE_ASKS.pattern}")
 _ASKS_US_CHINESE = re.compile(r"^\W*(?:你)?(?:能|可以|可不可以|麻烦|麻煩)(?!.*(?<!为)什[么麼])")
 _ENGLISH_COMMON = """
 a an and are as at be but by can could do don for from has have i if in into is it its let me my not now of on or our
@@ -75,31 +79,86 @@ _CHINESE_COMMON = """
 """
 _COMMON = frozenset((_ENGLISH_COMMON + _CHINESE_COMMON).split())
 """Words that prove nothing when message and fact share them."""
-_PARTICULAR = re.compile(r"[\w.-]*\d[\w.-]*|(?<=[\w,:;] )[A-Z]\w+|\w+_\w+", re.A)
-"""Numbers and names: a fact that has others than the message is another fact."""
+_TRADE_WORDS = """
+test code file folder directory project repo repository function method class run running call need work change fix
+make add error bug data line name value command script build tool program app server service version
+测试 代码 文件 目录 项目 函数 方法 类 运行 调用 修改 修复 错误 数据 名字 命令 脚本 构建 工具 程序 服务 服务器 版本 接口
+測試 代碼 程式 專案 檔案
+"""
+_TRADE = frozenset(_TRADE_WORDS.split())
+"""Words that a fact about anything here may hold: one of them alone is chance."""
+_PARTICULAR = re.compile(r"[\w.-]*\d[\w.-]*|[\w./-]*\w\.[a-z]\w{1,4}\b|(?<=[\w,:;] )[A-Z]\w+|\w+_\w+", re.A)
+"""Numbers, names and files: a fact that has others than the message is another fact."""
+_POINTING_WORDS = """
+rule fact thing things point preference decision told said mentioned wrote what just earlier above before later next
+time last previous message sentence sure too also again long term
+一点 点 这些 那些 这点 这件 事 事情 刚才 刚刚 上面 前面 之前 以上 上述 内容 记下来 記下來 記住 记忆里 存 保存 话 話 句
+说 說 说过 提到 告诉 约定 规则 规矩 信息 偏好 決定 决定 来 按 下来 消息 那条 这条 条 長期 长期
+"""
+_POINTING = frozenset(_POINTING_WORDS.split())
+"""Content words of a request that only points at what was said before."""
 
 
-def intends(said: str, content: str, words: Words) -> bool:
-    """Whether `said`, a message as typed, asks to remember something, and the fact `content` says no more than it.
+def intends(said: str, content: str, words: Words, earlier: Sequence[str] = ()) -> bool:
+    """Whether `said`, a message as typed, asks to remember something, and the fact `content` is what it speaks of.
 
-    That is so when a third of the fact's content words, and all its numbers and names, stand in the person's own words
-    there. `words` cuts text into lower-cased words; it is not called where nothing is asked.
+    That is so when it shares a telling word with the fact, or a third of the fact's content words. Where it only points
+    ("remember that", 记一下), one of the `earlier` messages of the person must have stated that third. All numbers and
+    names of the fact stand in the person's own words. `words` cuts text into lower-cased words; it is not called where
+    nothing is asked.
     """
     said = own_words(said, _asks_somewhere)
-    if not _asks_somewhere(said):
+    asking = [clause for clause in _clauses(said) if _asks(clause)]
+    if not asking:
         return False
-    whole = said.lower()
-    if any(part.strip(".-").lower() not in whole for part in _PARTICULAR.findall(content)):
+    known = [_Known.of(text, words) for text in (said, *map(_stated, earlier))]
+    wanted = _content_words(words(content))
+    if not all(any(one.names(part) for one in known) for part in map(_bare, _PARTICULAR.findall(content))):
         return False
-    known, wanted = _content_words(words(said)), _content_words(words(content))
-    shared = sum(_covered(word, known, whole) for word in wanted)
-    # One word in common is not enough for a long fact: a file read meanwhile may speak of the same matter.
-    return shared > 0 and 3 * shared >= len(wanted)
+    if known[0].tells(wanted):
+        return True
+    points = all(_content_words(words(clause)) <= _POINTING for clause in asking)
+    return points and any(one.holds(wanted) for one in known[1:])
 
 
-def asks_to_remember(said: str) -> bool:
-    """Whether the person's own words ask to remember something: not denied, not asked about, not told of others."""
-    return _asks_somewhere(own_words(said, _asks_somewhere))
+def _stated(text: str) -> str:
+    """What an earlier message says in the person's own words, questions left out; "" for a long one, a paste."""
+    spoken = own_words(text, _asks_somewhere) if len(text) <= LONG else ""
+    return "\n".join(one for one in _SENTENCES.split(spoken) if not _QUESTION.search(one))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What one message of the person says."""
+
+    words: frozenset[str]
+    whole: str
+
+    @staticmethod
+    def of(text: str, words: Words) -> _Known:
+        return _Known(frozenset(_content_words(words(text))), text.lower())
+
+    def names(self, particular: str) -> bool:
+        """Whether this number or name is in it; a name in whatever form."""
+        name = particular.lower()
+        return name in self.whole or (name.isalpha() and self._covers(name))
+
+    def tells(self, wanted: Set[str]) -> bool:
+        """Whether it speaks of the fact with these content words: a word that is not of the trade is proof."""
+        return self.holds(wanted) or any(word not in _TRADE and self._covers(word) for word in wanted)
+
+    def holds(self, wanted: Set[str]) -> bool:
+        """Whether it says a third of it."""
+        shared = sum(map(self._covers, wanted))
+        return shared > 0 and 3 * shared >= len(wanted)
+
+    def _covers(self, word: str) -> bool:
+        """Whether `word` is in it, in whatever form: deploy and deployment, 数据 in 数据库."""
+        if word in self.words or (not word.isascii() and word in self.whole):
+            return True
+        return len(word) > 3 and any(
+            len(other) > 3 and (word.startswith(other) or other.startswith(word)) for other in self.words
+        )
 
 
 def _asks_somewhere(text: str) -> bool:
@@ -120,13 +179,8 @@ def _clauses(text: str) -> Iterable[str]:
     return (clause for clause in parts if clause and not clause.isspace())
 
 
-def _covered(word: str, known: set[str], whole: str) -> bool:
-    """Whether the message holds `word`, in whatever form: deploy and deployment, 数据 in 数据库."""
-    if word in known or (not word.isascii() and word in whole):
-        return True
-    return len(word) > 3 and any(
-        len(other) > 3 and (word.startswith(other) or other.startswith(word)) for other in known
-    )
+def _bare(particular: str) -> str:
+    return particular.strip(".-")
 
 
 def _content_words(words: Iterable[str]) -> set[str]:

@@ -88,8 +88,8 @@ class MemoryManager:
         return saved
 
     def intends(self, said: str, content: str) -> bool:
-        """Whether the message as typed asks to remember this fact."""
-        return intends(said, content, self._words)
+        """Whether the message as typed asks to remember this fact, which it or an earlier one of the person states."""
+        return intends(said, content, self._words, self._typed_before(said))
 
     def facts(self, query: str | None = None) -> list[Fact]:
         """The facts this project sees, oldest first; those that match `query`, best first."""
@@ -192,6 +192,12 @@ class MemoryManager:
     def notices(self) -> tuple[Notice, ...]:
         """What the person should know about files of memory, each told once."""
         return self._long_term.notices() + self._loader.notices() + self.task.notices()
+
+    def _typed_before(self, said: str) -> list[str]:
+        """What the person typed before the newest message `said` and is still in the history, oldest first."""
+        entries = self._view.entries if self._view is not None else ()
+        typed = [entry.said for entry in entries if entry.said and not entry.piped]
+        return typed[:-1] if typed[-1:] == [said] else typed
 
     def _earlier(self) -> Sequence[MemoryEntry]:
         """What has left the messages, but for what a summary there still has word for word."""

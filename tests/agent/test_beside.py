@@ -38,6 +38,30 @@ async def test_words_beside_a_pipe_do(world: World) -> None:
     ]
 
 
+async def test_a_request_to_remember_may_point_at_what_was_typed_before_also_after_a_resume(world: World) -> None:
+    world.person.interactive = False
+    session = world.begin([say("Fine."), call("save_memory", content=FACT), say("Yes.")])
+    await events(session.run_turn("The database listens on 5433, that is its port."))
+    await events(session.run_turn("Remember that."))
+    session = await world.resume(session, [call("save_memory", content="The database has a port."), say("Yes.")])
+    await events(session.run_turn("帮我记一下"))
+    assert [(fact.content, fact.source.quote) for fact in session.memory.facts()] == [
+        (FACT, "Remember that."),
+        ("The database has a port.", "帮我记一下"),
+    ]
+    assert session.denials == ()
+
+
+async def test_it_never_points_at_what_was_piped_in_or_what_the_model_said(world: World) -> None:
+    world.person.interactive = False
+    session = world.begin([say(FACT), call("save_memory", content=FACT), say("No.")])
+    await events(session.run_turn("", PIPED))
+    await events(session.run_turn("Remember that."))
+    session = await world.resume(session, [call("save_memory", content=FACT), say("No.")])
+    await events(session.run_turn("Remember that."))
+    assert session.memory.facts() == []
+
+
 async def test_a_message_of_piped_text_alone_names_the_session_and_outlives_it(world: World) -> None:
     session = world.begin([say("Fine.")])
     await events(session.run_turn("", "build it"))

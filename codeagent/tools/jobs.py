@@ -16,6 +16,7 @@ from pathlib import Path
 from codeagent.core.display import plain
 from codeagent.core.jobs import Job, Printed
 from codeagent.core.private import make_private
+from codeagent.tools.deathwatch import DeathWatch
 from codeagent.tools.encodings import decode_output
 from codeagent.tools.printed import complete, printed
 from codeagent.tools.process import GRACE, Child, survivors
@@ -191,6 +192,7 @@ class JobTable:
         self._outliving: dict[Path, ShellJob] = {}
         self._sessions: set[int] = set()
         self._mark = secrets.token_hex(8)
+        self._watch = DeathWatch(f"{self._mark}.")
         self._started, self._numbers = itertools.count(1), itertools.count(1)
 
     def beside(self) -> JobTable:
@@ -210,6 +212,7 @@ class JobTable:
     def start(
         self, command: str, *, cwd: Path, environ: Mapping[str, str], progress: Callable[[str], None] | None = None
     ) -> ShellJob:
+        self._watch.begin(environ)
         mark = f"{self._mark}.{next(self._started)}."
         job = ShellJob(command, cwd=cwd, environ=environ, progress=progress, mark=mark, clock=self._clock)
         self._sessions.add(job.child.session)
@@ -263,6 +266,7 @@ class JobTable:
                 job.mute()
                 job.child.close()
             self._sessions.clear()
+            await asyncio.to_thread(self._watch.end)
 
     def _part(self) -> list[ShellJob]:
         """Let go of what may outlive the session. What nobody could listen to any more ends, too."""

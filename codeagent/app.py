@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -113,6 +114,19 @@ class House:
         history = await self._open(found.path, connection)
         await session.aclose()
         return self._begin(history, connection, "resume")
+
+    async def fork(self, session: Session, name: str | None) -> Session:
+        connection = await self._connect(self._named)
+        id = new_session_id(datetime.now())
+        info = replace(self._info(connection.model.name, parent=session.id), id=id, name=name)
+        target = self._catalog.path(self._project.id, id)
+        session.history.repair_pairs()
+        await fork_session(session.history.path, target, info)
+        history, mode = await self._open(target, connection), session.mode
+        await session.aclose()
+        copy = self._begin(history, connection, "resume")
+        copy.mode = mode
+        return copy
 
     async def diagnose(self) -> Diagnosis:
         return await check_up(await self._endpoints.spoken(self._named), self._options.home)

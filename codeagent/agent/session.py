@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
+from codeagent.agent.aside import ask_aside
 from codeagent.agent.loop import Agent
 from codeagent.agent.model import Model
 from codeagent.agent.planning import plan_head
@@ -169,6 +170,12 @@ class Session:
                 result = self.agent.calls.veil.cover(event.result)
                 self._typed.append(f"[The user ran a command]\n$ {command}\n{result.text}")
             yield event
+
+    def aside(self, question: str) -> AsyncIterator[Event]:
+        """Answer a question beside the conversation, which it leaves as it is."""
+        self.history.repair_pairs()
+        prompt = self.history.prompt if self.history.prompt.system else self._build_prompt(question)
+        return self.agent.interrupt.pump(ask_aside(question, self.model, self.history, self.meter, prompt))
 
     def title(self, call: ToolCall) -> str:
         """The one-line label of a call."""

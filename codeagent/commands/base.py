@@ -52,6 +52,10 @@ class Desk(Protocol):
         """Close `session` and open the one named by an id or a unique prefix."""
         ...
 
+    async def fork(self, session: Session, name: str | None) -> Session:
+        """Close `session` and go on in a copy of it. Raises CodeAgentError."""
+        ...
+
     async def diagnose(self) -> Diagnosis:
         """Examine the endpoint of the session's model, and keep what is found. Raises CodeAgentError."""
         ...

@@ -13,8 +13,9 @@ from codeagent.core.events import CallDelta, ReasoningDelta, Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
 from codeagent.core.tools import Action
 
-Purpose = Literal["turn", "summary", "compress"]
-"""summary: of the history, when it is compacted; compress: of short-term memory, in the background."""
+Purpose = Literal["turn", "summary", "compress", "aside"]
+"""summary: of the history, when it is compacted; compress: of short-term memory, in the background; aside: a question
+that stays out of the conversation."""
 
 # ---- a model -------------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,9 @@ class Person:
     asked: list[Question] = field(default_factory=list)
     offered: list[tuple[str, list[Row]]] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
+    edits: list[str | None] = field(default_factory=list)
+    """What they make of texts in their editor."""
+    copied: list[str] = field(default_factory=list)
 
     async def ask(self, question: Question) -> Answer:
         self.asked.append(question)
@@ -70,10 +73,11 @@ class Person:
         return self.picks.pop(0)
 
     async def edit(self, text: str) -> str | None:
-        return None
+        return self.edits.pop(0) if self.edits else None
 
     async def copy(self, text: str) -> bool:
-        return False
+        self.copied.append(text)
+        return len(text) < 1_000
 
     def show(self, shown: Shown) -> None:
         self.shown.append(shown)

@@ -14,13 +14,13 @@ import typer
 
 from codeagent.cli.flags import Json
 from codeagent.cli.output import say, say_json, say_raw, table, tell
-from codeagent.cli.transcript import as_markdown, read_messages
-from codeagent.core.errors import StoreError
 from codeagent.core.past import PastHit, age
 from codeagent.history import repair as mending
 from codeagent.history.catalog import Catalog, Found
+from codeagent.history.exporting import FORMATS, write_export
 from codeagent.history.index import HistoryIndex
 from codeagent.history.past import SessionPast
+from codeagent.history.transcript import as_markdown, read_messages
 from codeagent.options import Options
 from codeagent.text.secrets import mask_secrets
 from codeagent.text.segment import Segmenter
@@ -98,21 +98,19 @@ def show(ctx: typer.Context, id: Id, json: Json = False) -> None:
 def export(
     ctx: typer.Context,
     id: Id,
-    format: Annotated[Literal["md", "jsonl"], typer.Option("--format", "-f", help="Markdown, or the records.")] = "md",
+    format: Annotated[
+        Literal["md", "html", "jsonl"],
+        typer.Option("--format", "-f", help="Markdown, a web page that stands alone, or the records."),
+    ] = "md",
     file: Annotated[Path | None, typer.Option("--output", "-o", help="A file; else standard output.")] = None,
 ) -> None:
-    """A whole session as Markdown, or as its records."""
+    """A whole session as Markdown, as one web page, or as its records."""
     found = _find(ctx.obj, id)
-    parts = as_markdown(found) if format == "md" else _lines(found.path)
-    if file is None:
-        for part in parts:
-            say_raw(f"{part}\n")
+    if file is not None:
+        write_export(found, format, file)
         return
-    try:
-        with file.open("w", encoding="utf-8", newline="\n") as target:
-            target.writelines(f"{part}\n" for part in parts)
-    except OSError as error:
-        raise StoreError("{path} cannot be written: {reason}.", path=file, reason=error.strerror or error) from error
+    for part in FORMATS[format](found):
+        say_raw(f"{part}\n")
 
 
 @app.command()
@@ -142,12 +140,6 @@ def rm(ctx: typer.Context, ids: Annotated[list[str], typer.Argument(metavar="IDâ
 
 def _find(options: Options, id: str) -> Found:
     return Catalog(options.home).find(find_project(options.cwd).id, id)
-
-
-def _lines(path: Path) -> Any:
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        for line in file:
-            yield line.rstrip("\n")
 
 
 def _form(found: Found) -> dict[str, Any]:

@@ -23,6 +23,7 @@ HOMES = {
     "PIL": "codeagent/tools/pictures.py",
     "pypdf": "codeagent/tools/pdf_pages.py",
     "yaml": "codeagent/tools/syntax.py",
+    "markdown_it": "codeagent/history/page.py",
 }
 LAZY = set(HOMES) - {"prompt_toolkit"} | {"pydantic", "pydantic_settings"}
 """May be imported inside a function: they are slow, and load on first use."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 from codeagent.commands.base import Done, Draft
 from codeagent.core.events import Replied, StepStarted, TurnEnded
@@ -136,3 +137,24 @@ async def test_changes_are_shown_by_turn_and_since_the_beginning(sit: Sit) -> No
     assert await table.shown("/diff all") == [Patch((Diff("a.txt", None, "two\n"), Diff("b.txt", None, "b\n")))]
     assert await table.told("/diff 9") == ["No file was changed since."]
     assert await table.told("/diff x") == ["/diff takes nothing (the last turn), a turn to begin with, or “all”."]
+
+
+# ---- /export -------------------------------------------------------------------------------------------------------
+
+
+async def test_the_session_is_written_where_one_says(sit: Sit) -> None:
+    table = await sit(say("完成。"))
+    assert await table.told("/export") == ["Nothing was said yet."]
+    await table.type("work")
+    top, id = Path(table.session.history.session.cwd), table.session.id
+    assert await table.told("/export") == [f"Written: {top / f'codeagent-{id}.md'}"]
+    assert await table.told("/export html") == [f"Written: {top / f'codeagent-{id}.html'}"]
+    assert await table.told("/export 我的 页.html") == [f"Written: {top / '我的 页.html'}"]
+    assert await table.told("/export jsonl a.txt") == [f"Written: {top / 'a.txt'}"]
+    heads = {path.name: path.read_text("utf-8")[:9] for path in top.iterdir()}
+    assert heads == {
+        f"codeagent-{id}.md": "# work\n\nS",
+        f"codeagent-{id}.html": "<!doctype",
+        "我的 页.html": "<!doctype",
+        "a.txt": '{"v":1,"s',
+    }

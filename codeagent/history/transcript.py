@@ -1,4 +1,5 @@
-"""What was said in a session, from its file, message by message, as data or as Markdown; no more than one in memory."""
+"""What was said in a session, from its file, message by message: as data, as Markdown, or as its records; no more than
+one in memory."""
 
 from __future__ import annotations
 
@@ -39,6 +40,21 @@ def as_markdown(found: Found, *, brief: bool = False) -> Iterator[str]:
         yield from _message(record, brief)
 
 
+def as_records(found: Found) -> Iterator[str]:
+    """The lines of the session file as they are.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+    try:
+        with found.path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            for line in file:
+                yield line.rstrip("\n")
+    except OSError as error:
+        reason = error.strerror or error
+        raise StoreError("{path} cannot be read: {reason}.", path=found.path, reason=reason) from error
+
+
 def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         record = records.parse(line)
@@ -49,7 +65,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 def _message(record: dict[str, Any], brief: bool) -> Iterator[str]:
     message = record["message"]
-    text = _text(message.get("content"))
+    text = content_of(message.get("content"))
     match message.get("role"):
         case "user":
             title = {"summary": "Summary", "tool": "Images"}.get(str(record.get("origin")), "User")
@@ -65,7 +81,7 @@ def _message(record: dict[str, Any], brief: bool) -> Iterator[str]:
             yield _fenced("Failed:" if record.get("failed") else "Result:", shown)
 
 
-def _text(content: object) -> str:
+def content_of(content: object) -> str:
     """Of pictures, what stands in front of them."""
     if isinstance(content, list):
         return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)

@@ -50,7 +50,7 @@ from codeagent.safety.veil import Veil
 from codeagent.saving import make_losses, make_saved_work
 from codeagent.settings import Settings
 from codeagent.tasks import make_task_keeper, make_task_memory, tattoo_rules
-from codeagent.toolkit import make_code, make_todos, make_toolbox, make_web, suited
+from codeagent.toolkit import make_code, make_todos, make_toolbox, make_web, room, suited
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
 from codeagent.tools.todos import TodoList
@@ -124,12 +124,12 @@ class Assembly:
         memory = self._memory(history, connection, self._keeper(history, connection, bench.conversation))
         history.observers = (*history.observers, bench.todos)
         self._look_back(history, connection, bench)
-        toolbox = suited(bench.toolbox, connection.patches)
+        toolbox = suited(bench.toolbox, connection)
 
         def prompt(said: str) -> Prompt:
             made = make_prompt(
                 self._options, self._project, memory, bench.files, bench.todos, delegation.files, toolbox, said,
-                bench.code.overview,
+                bench.code.overview, terse=model.budget.cramped,
             )  # fmt: skip
             self._notices += [*memory.notices(), *delegation.files.notices()]
             return made
@@ -182,6 +182,7 @@ class Assembly:
             agents=agents,
             ui=self._ui,
             said=said,
+            room=room(model.budget),
             sees=model.sees,
         )
 

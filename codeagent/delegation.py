@@ -11,6 +11,7 @@ from codeagent import __version__
 from codeagent.agent.calls import CallRunner
 from codeagent.agent.keeper import NoKeeper
 from codeagent.agent.loop import Agent
+from codeagent.agent.model import Model
 from codeagent.agent.repeats import LoopGuard
 from codeagent.agent.subagents import GENERAL, AskingFor, Subagent, Subagents, fitting
 from codeagent.agent.task import TaskKeeper
@@ -33,7 +34,7 @@ from codeagent.parts import Parts
 from codeagent.prompting.prompt import build_prompt, environment_section, subagent_section
 from codeagent.prompts import environment_of
 from codeagent.safety.veil import Veil
-from codeagent.toolkit import suited
+from codeagent.toolkit import room, suited
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
 from codeagent.tools.toolbox import Toolbox
@@ -141,7 +142,7 @@ class Delegation:
         model, meter = connection.model, self._parts.meter(connection)
         who = f"{kind.name} ({history.path.stem})"
         toolbox = self._toolbox.beside(fitting(self._toolbox.tools, kind), AskingFor(self._permission, who))
-        toolbox = suited(toolbox, connection.patches)
+        toolbox = suited(toolbox, connection)
         loader = self._parts.loader(model.budget, history)
 
         def prompt(said: str) -> Prompt:
@@ -160,7 +161,7 @@ class Delegation:
 
         memory = _Folding(self._parts.compactor(connection, history))
         guard = self._parts.guard(history, memory, meter, model.budget, prompt)
-        world = self._world(history.path, sees=model.sees)
+        world = self._world(history.path, model)
         calls = CallRunner(
             toolbox, history, world, self._veil, lambda path: loader.touched(Path(path)), self._keeper.before, after
         )
@@ -170,8 +171,11 @@ class Delegation:
         history.set_prompt(prompt(""), "start")
         return agent
 
-    def _world(self, path: Path, *, sees: bool) -> Callable[[], ToolContext]:
+    def _world(self, path: Path, model: Model) -> Callable[[], ToolContext]:
         """What the session's tools are handed, but for what belongs to a conversation."""
         files, archive = FileLedger(), SessionArchive(path)
         jobs, past = self._jobs.beside(), self._parts.past(self._history.path)
-        return lambda: replace(self._context(), files=files, archive=archive, jobs=jobs, past=past, sees=sees)
+        most, sees = room(model.budget), model.sees
+        return lambda: replace(
+            self._context(), files=files, archive=archive, jobs=jobs, past=past, room=most, sees=sees
+        )  # fmt: skip

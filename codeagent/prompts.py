@@ -39,15 +39,18 @@ def make_prompt(
     toolbox: Toolbox,
     said: str,
     overview: str,
+    *,
+    terse: bool,
 ) -> Prompt:
-    """The prompt as of now, for a request that begins with `said`; `overview` is the symbol map, "" for none."""
+    """The prompt as of now, for a request that begins with `said`; `overview` is the symbol map, "" for none;
+    `terse` says how the agent works in few words."""
     own, added = options.system_prompt, options.append_system_prompt
     sections = [
         memory.task.section(),
-        Section("system", own, order=0) if own is not None else system_section(),
+        Section("system", own, order=0) if own is not None else system_section(terse=terse),
         Section("appended", added, order=APPENDED) if added else None,
         memory.project_section(),
-        agents_section(agents.load().values()),
+        agents_section(agents.load().values() if "task" in toolbox.names else ()),
         overview_section(overview),
         environment_section(environment_of(project)),
         memory.facts_section(said),

@@ -10,7 +10,10 @@ from codeagent.codebase.index import ProjectCode
 from codeagent.core.paths import Home
 from codeagent.core.ports import Checkpoints, Permission
 from codeagent.core.todo import Todo
+from codeagent.core.tokens import ContextBudget
+from codeagent.core.tools import ROOM
 from codeagent.core.web import Web
+from codeagent.endpoints import Connection
 from codeagent.history.history import History
 from codeagent.history.latest import last_call
 from codeagent.llm import presets
@@ -27,6 +30,14 @@ from codeagent.tools.web.client import WebClient
 from codeagent.tools.web.engine import engine_keys, find_engine
 
 Tokens = Callable[[str], int]
+
+NEEDED = (
+    "read_file", "write_file", "edit_file", "apply_patch", "grep", "shell", "shell_job", "recall", "save_memory",
+    "exit_plan",
+)  # fmt: skip
+"""Tools that are offered in the smallest of windows, too."""
+_BYTES = 3
+"""Of a token, in code and in what commands print."""
 
 
 def make_web(settings: WebSettings, environ: Mapping[str, str]) -> WebClient:
@@ -50,9 +61,16 @@ def make_toolbox(
     return box if web.engine else box.without("web_search")
 
 
-def suited(toolbox: Toolbox, patches: bool) -> Toolbox:
-    """The toolbox for a model that changes files by patches, or by passages."""
-    return toolbox.without("edit_file" if patches else "apply_patch")
+def suited(toolbox: Toolbox, connection: Connection) -> Toolbox:
+    """The toolbox for a model that changes files by patches, or by passages; for a small window the tools that no work
+    goes without, in few words."""
+    toolbox = toolbox.without("edit_file" if connection.patches else "apply_patch")
+    return toolbox.terse(NEEDED) if connection.model.budget.cramped else toolbox
+
+
+def room(budget: ContextBudget) -> int:
+    """Bytes that a tool result may take."""
+    return min(ROOM, _BYTES * budget.result)
 
 
 def make_code(

@@ -78,6 +78,21 @@ class ContextBudget:
         return self.hard_limit - min(13_000, self.window // 8)
 
     @property
+    def target(self) -> int:
+        """A compaction ends below this where it can, so that several steps fit before the next."""
+        return self.trigger - max(self.trigger // 4, min(self.trigger // 2, 10_000))
+
+    @property
+    def result(self) -> int:
+        """One tool result, so that several fit between two compactions: 16k -> 1 000, 32k -> 2 600."""
+        return max(self.window // 16, (self.window - 6_000) // 10)
+
+    @property
+    def cramped(self) -> bool:
+        """The standing part of a request must be as short as can be."""
+        return self.window < 12_000
+
+    @property
     def short_term(self) -> int:
         return int(self.window * 0.45)
 

@@ -28,6 +28,9 @@ Kind = Literal["read", "edit", "run", "memory", "web", "ask"]
 """read: only looks; edit: changes a file; run: executes a command; memory: changes what is remembered; web: asks
 another machine; ask: asks the person."""
 
+ROOM = 35_000
+"""Bytes; no result takes more, whatever the tool and the window."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diff:
@@ -125,6 +128,8 @@ class ToolContext:
     said: str = ""
     """The newest user message as typed."""
     call_id: str = ""
+    room: int = ROOM
+    """Bytes that a result may take, notes beside it; less than `ROOM` where the window is small."""
     sees: bool = False
     """Whether the model can be shown pictures."""
     progress: Callable[[str], None] = lambda text: None

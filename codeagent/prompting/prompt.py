@@ -23,9 +23,9 @@ def build_prompt(sections: Iterable[Section | None]) -> str:
     return "\n\n".join(section.render() for section in sorted(present, key=lambda section: section.order))
 
 
-def system_section() -> Section:
-    """Who the agent is and how it works: the same in every session of this version."""
-    text = Path(__file__).with_name("system.md").read_text(encoding="utf-8")
+def system_section(*, terse: bool = False) -> Section:
+    """Who the agent is and how it works: the same in every session of this version, `terse` in small windows."""
+    text = Path(__file__).with_name("terse.md" if terse else "system.md").read_text(encoding="utf-8")
     return Section("system", text.strip(), order=SYSTEM)
 
 

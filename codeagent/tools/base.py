@@ -19,6 +19,10 @@ class ToolFault(Exception):
         self.summary = summary
 
 
+_UNSAID = {"title", "default", "$defs", "minimum", "maximum", "exclusiveMinimum", "maxLength", "maxItems"}
+"""What the model need not know of a parameter: bounds are told when one is broken."""
+
+
 def schema(tool: Tool) -> dict[str, Any]:
     """The chat-completions form of `tool`: a type on every property, no references, no titles, nothing needless."""
     raw = tool.params.model_json_schema()
@@ -33,6 +37,18 @@ def schema(tool: Tool) -> dict[str, Any]:
     }
 
 
+def terse_schema(tool: Tool) -> dict[str, Any]:
+    """The same in few words: the first sentence, and of the parameters only those described that must be given."""
+    form = schema(tool)
+    function = form["function"]
+    function["description"] = function["description"].partition(". ")[0].rstrip(".") + "."
+    parameters = function["parameters"]
+    for name, about in parameters["properties"].items():
+        if name not in parameters.get("required", ()):
+            about.pop("description", None)
+    return form
+
+
 def _compact(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     if "$ref" in node:
         target = definitions[node["$ref"].rsplit("/", 1)[-1]]
@@ -41,7 +57,7 @@ def _compact(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[st
     if len(options) == 1:
         node = {**options[0], **{key: value for key, value in node.items() if key != "anyOf"}}
         return _compact(node, definitions)
-    compact = {key: value for key, value in node.items() if key not in {"title", "default", "$defs"}}
+    compact = {key: value for key, value in node.items() if key not in _UNSAID}
     if "enum" in compact and "type" not in compact:
         compact["type"] = "string"
     if options:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from codeagent.core.jobs import Printed
 from codeagent.core.keeping import keep
 from codeagent.core.ports import Archive
+from codeagent.core.tools import ToolContext
 
-RESULT = 36_000
-"""No result is larger, whatever the tool."""
+NOTES = 1_000
+"""For what a tool says of its result, beside the room that a context gives to results."""
 READ = 32_000
 SEARCH = 8_000
 SHELL = 8_000
@@ -74,9 +75,9 @@ def bound(text: str, limit: int, archive: Archive, call_id: str, whole: Iterable
     return Bounded(f"{head}\n[... {left_out} bytes left out; {where} ...]\n{tail}", True, name)
 
 
-def bound_printed(printed: Printed, archive: Archive, call_id: str) -> Bounded:
+def bound_printed(printed: Printed, ctx: ToolContext) -> Bounded:
     """`bound` for what a command printed."""
-    return bound(printed.text.strip("\n"), SHELL, archive, call_id, printed.whole)
+    return bound(printed.text.strip("\n"), min(SHELL, ctx.room), ctx.archive, ctx.call_id, printed.whole)
 
 
 def clip(line: str, limit: int = LINE) -> str:

@@ -30,23 +30,23 @@ class Page:
     """Lines of the whole, None where they were not counted."""
 
 
-def read_page(path: Path, encoding: Encoding, offset: int, limit: int) -> Page:
-    """Up to `limit` lines from line `offset` on, in little memory whatever the size of the file. Blocks.
+def read_page(path: Path, encoding: Encoding, offset: int, limit: int, room: int) -> Page:
+    """Up to `limit` lines and `room` bytes from line `offset` on, in little memory whatever the size of the file.
 
-    Only "\\n" ends a line, as for grep. Raises OSError.
+    Blocks. Only "\\n" ends a line, as for grep. Raises OSError.
     """
     wide = encoding.name.startswith(("utf-16", "utf-32"))
     with path.open("rb") as raw:
         raw.seek(len(encoding.bom))
         skipped = 0 if wide else _skip_lines(raw, offset - 1)
         text = io.TextIOWrapper(raw, encoding=encoding.name, errors="replace", newline="\n")
-        lines, number, ended = _take(text, skipped, offset, limit)
+        lines, number, ended = _take(text, skipped, offset, limit, room)
     if ended:
         return Page(lines, offset, number)
     return Page(lines, offset, _count_wide(path, encoding) if wide else _count(path))
 
 
-def _take(text: io.TextIOWrapper, number: int, offset: int, limit: int) -> tuple[list[str], int, bool]:
+def _take(text: io.TextIOWrapper, number: int, offset: int, limit: int, room: int) -> tuple[list[str], int, bool]:
     """(lines of the page, number of the last line read, whether that was the last of all)."""
     lines: list[str] = []
     used = 0
@@ -59,7 +59,7 @@ def _take(text: io.TextIOWrapper, number: int, offset: int, limit: int) -> tuple
             continue
         line = _numbered(number, piece if more else piece.rstrip("\r\n"), more)
         used += bounds.size(line) + 1
-        if lines and used > bounds.READ:
+        if lines and used > room:
             return lines, number, False
         lines.append(line)
     return lines, number, True
@@ -110,7 +110,7 @@ def _count_wide(path: Path, encoding: Encoding) -> int | None:
         return sum(1 for _ in text)
 
 
-def page_of(lines: Iterable[str], offset: int, limit: int) -> Page:
+def page_of(lines: Iterable[str], offset: int, limit: int, room: int) -> Page:
     """The same of lines that are in memory."""
     all = list(lines)
     taken: list[str] = []
@@ -118,7 +118,7 @@ def page_of(lines: Iterable[str], offset: int, limit: int) -> Page:
     for number, text in enumerate(all[offset - 1 : offset - 1 + limit], offset):
         line = _numbered(number, text, 0)
         used += bounds.size(line) + 1
-        if taken and used > bounds.READ:
+        if taken and used > room:
             break
         taken.append(line)
     return Page(taken, offset, len(all))

@@ -43,10 +43,10 @@ async def read_pdf(path: Path, name: str, offset: int, limit: int, ctx: ToolCont
             data, _ = await capture(argv, cwd=ctx.roots[0], environ=ctx.environ, enough=enough)
     except TimeoutError:
         data, slow = bytes(got), True
-    return _answer(name, offset, data, slow)
+    return _answer(name, offset, data, min(bounds.READ, ctx.room), slow=slow)
 
 
-def _answer(name: str, offset: int, data: bytes, slow: bool) -> ToolResult:
+def _answer(name: str, offset: int, data: bytes, room: int, *, slow: bool) -> ToolResult:
     total, error = 0, "it took too long" if slow else ""
     pages: list[tuple[int, str]] = []
     for value in _values(data):
@@ -61,7 +61,7 @@ def _answer(name: str, offset: int, data: bytes, slow: bool) -> ToolResult:
         raise ToolFault(f"{name} is a PDF that cannot be read: {error}.", "unreadable")
     if not pages:
         raise ToolFault(f"{name} has {counted(total, 'page')}; offset {offset} is behind its end.", "behind the end")
-    shown, last = _fitting(pages)
+    shown, last = _fitting(pages, room)
     partial = last < total
     if partial:
         shown.append(f"[pages {offset}-{last} of {total}; go on with offset={last + 1}]")
@@ -76,17 +76,17 @@ def _values(data: bytes) -> Iterator[object]:
             continue
 
 
-def _fitting(pages: list[tuple[int, str]]) -> tuple[list[str], int]:
+def _fitting(pages: list[tuple[int, str]], room: int) -> tuple[list[str], int]:
     """As many pages as fit, the first at least in part, and the number of the last."""
     shown: list[str] = []
     used, last = 0, pages[0][0]
     for number, text in pages:
         body = text.strip() or "(no text; it may be a picture)"
         block = f"--- page {number}\n{body}"
-        if (size := bounds.size(block)) > bounds.READ:
-            cut = block.encode("utf-8", "replace")[: bounds.READ].decode("utf-8", "ignore")
-            block = f"{cut}\n[the rest of the page is left out: {size - bounds.READ} bytes]"
-        if shown and used + size > bounds.READ:
+        if (size := bounds.size(block)) > room:
+            cut = block.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+            block = f"{cut}\n[the rest of the page is left out: {size - room} bytes]"
+        if shown and used + size > room:
             break
         shown.append(block)
         used += size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from codeagent.core.ports import Checkpoints, Permission
 from codeagent.core.tools import Tool, ToolContext, ToolResult
 from codeagent.tools import bounds, builtin
 from codeagent.tools.arguments import validated
-from codeagent.tools.base import ToolFault, schema
+from codeagent.tools.base import ToolFault, schema, terse_schema
 from codeagent.tools.checks import Checks
 from codeagent.tools.touched import touched
 
@@ -34,14 +34,18 @@ class Toolbox:
         permission: Permission,
         checks: Checks | None = None,
         checkpoints: Checkpoints | None = None,
+        *,
+        terse: bool = False,
     ) -> None:
-        """`checks` look at what tools change, `checkpoints` save what was there before."""
+        """`checks` look at what tools change, `checkpoints` save what was there before; `terse` describes the tools in
+        few words."""
         ordered = sorted(tools, key=lambda tool: (tool.order, tool.name))
         self._tools = {tool.name: tool for tool in ordered}
         self._permission = permission
         self._checks = checks
         self._checkpoints = checkpoints
-        self._schemas = encode_json([schema(tool) for tool in ordered])
+        describe = terse_schema if terse else schema
+        self._schemas = encode_json([describe(tool) for tool in ordered])
 
     @property
     def schemas(self) -> bytes:
@@ -59,6 +63,11 @@ class Toolbox:
     def without(self, *names: str) -> Toolbox:
         """The same but for some tools."""
         return self.beside((tool for tool in self._tools.values() if tool.name not in names), self._permission)
+
+    def terse(self, names: Collection[str]) -> Toolbox:
+        """Those of the tools that are named, described in few words."""
+        tools = (tool for tool in self._tools.values() if tool.name in names)
+        return Toolbox(tools, self._permission, self._checks, self._checkpoints, terse=True)
 
     def beside(self, tools: Iterable[Tool], permission: Permission) -> Toolbox:
         """Other tools and another permission under the same checks and checkpoints."""
@@ -118,7 +127,7 @@ class Toolbox:
             self._permission.refused(action, result.text)
         faults = await self._checks.look(result.display, ctx) if self._checks and not result.failed else []
         text = scrub("\n".join((result.text, *faults)))  # names of files may hold what no request may carry
-        bounded = bounds.bound(text, bounds.RESULT, ctx.archive, call.id)
+        bounded = bounds.bound(text, ctx.room + bounds.NOTES, ctx.archive, call.id)
         if bounded.partial:
             result = replace(result, partial=True, archive=result.archive or bounded.archive)
         return replace(result, text=bounded.text, about=about)

@@ -208,13 +208,13 @@ async def test_during_a_compaction_by_hand(world: World) -> None:
 
 async def test_during_a_compaction_in_a_turn(make: Make) -> None:
     world = make(compaction__keep_turns=1)
-    session = world.begin([say("A long answer. " * 500), SLOW_SUMMARY], window=5_600)
+    session = world.begin([say("A long answer. " * 900), SLOW_SUMMARY], window=5_600)
     await events(session.run_turn("one"))
     seen = await until(
         session.run_turn("two"), Compacting, lambda: asyncio.get_running_loop().call_later(0.05, session.interrupt)
     )
     assert [type(event) for event in seen] == [TurnStarted, Compacting, TurnEnded]
-    assert said(session)[1:] == ["A long answer. " * 500, "two", "(interrupted)"]
+    assert said(session)[1:] == ["A long answer. " * 900, "two", "(interrupted)"]
     check_valid(session)
 
 

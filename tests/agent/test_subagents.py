@@ -236,7 +236,7 @@ async def test_a_long_report_is_bounded_and_whole_in_the_archive(world: World) -
 async def test_a_long_job_is_compacted_by_itself(make: Callable[..., World]) -> None:
     world = make()
     world.file("big.txt", "line of text that fills the window\n" * 700)
-    reads: list[Step] = [call("read_file", path="big.txt", offset=1 + n, limit=400) for n in range(9)]
+    reads: list[Step] = [call("read_file", path="big.txt", offset=1 + n, limit=400) for n in range(14)]
     session = world.begin([EXPLORE, *reads, say("R"), say("D"), *[summary("Read parts.")] * 3], window=16_000)
     before = len(session.history.entries)
     await events(session.run_turn("go"))

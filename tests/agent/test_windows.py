@@ -121,12 +121,23 @@ def context(session: Session) -> str:
     return "\n".join(entry.message.text for entry in session.history.entries)
 
 
-async def test_the_smallest_window_that_holds_the_fixed_part_is_enough(make: Make) -> None:
+WORDY = Step("## Findings\n" + "shard 17 has a quota of 7221 in src/pool.py:33 since the retry loop\n" * 40)
+
+
+@pytest.mark.parametrize("kind", [SUMMARIES["good"], WORDY], ids=["short summaries", "long summaries"])
+@pytest.mark.parametrize(("window", "steps", "most"), [(4_000, 12, 7), (8_000, 24, 6), (16_000, 60, 10)])
+async def test_several_steps_fit_between_two_compactions(
+    make: Make, kind: Step, window: int, steps: int, most: int
+) -> None:
+    """Results of 3 to 6 kB; each compaction makes room for several, down to the smallest of windows."""
     world = make()
-    world.options = replace(world.options, system_prompt="Be brief.")
-    model = Model(4_000, 20)
+    for number in range(9):
+        world.file(f"m{number}.txt", LINE * (60 + 7 * number))
+    model = Model(window, steps, kind, work=lambda number: call("shell", command=f"cat m{number % 9}.txt # {number}"))
     seen = await work(session_of(world, model))
-    assert (ended(seen).error, model.faults, gains(seen), len(receipts(seen)) >= 2) == (None, [], True, True)
+    assert (ended(seen).error, model.faults, gains(seen), model.served) == (None, [], True, steps + 1)
+    assert 1 <= len(receipts(seen)) <= most
+    assert RULE in context(world.sessions[-1])
 
 
 @pytest.mark.parametrize("window", [8_000, 16_000])

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from codeagent.core.messages import ToolCall
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Verdict
-from codeagent.core.tools import Action, Tool
+from codeagent.core.tools import ROOM, Action, Tool
 from codeagent.tools import builtin
 from codeagent.tools.base import schema
-from codeagent.tools.bounds import RESULT
 from codeagent.tools.toolbox import Toolbox
 from tests.tools.world import Gate, make_world
 
@@ -110,7 +109,7 @@ async def _run(tool: Tool, calls: list[dict[str, Any]]) -> None:
                 assert "\n" not in box.title(call)
                 result = await asyncio.wait_for(box.run(call, world.ctx), 20)
                 assert result.summary != "broke", result.text
-                assert len(result.text.encode()) < RESULT + 1_000
+                assert len(result.text.encode()) < ROOM + 2_000
                 assert result.text
         finally:
             await world.jobs.aclose()

@@ -13,7 +13,7 @@ from codeagent.core.plugins import discover
 from codeagent.core.tools import Tool
 from codeagent.memory.estimators import make_estimate
 from codeagent.tools import builtin
-from codeagent.tools.base import schema
+from codeagent.tools.base import schema, terse_schema
 from codeagent.tools.toolbox import Toolbox
 from tests.tools.world import Gate
 
@@ -77,6 +77,13 @@ def test_the_schema_is_plain(tool: Tool) -> None:
     assert all("type" in prop or "anyOf" in prop for prop in function["parameters"]["properties"].values())
     keys = {key for node in _nodes(function["parameters"]) for key in node}
     assert keys & {"$ref", "$defs", "title", "default", "allOf"} == set()
+
+
+def test_few_words_leave_the_arguments_as_they_are(tool: Tool) -> None:
+    whole, terse = schema(tool)["function"], terse_schema(tool)["function"]
+    assert list(terse["parameters"]["properties"]) == list(whole["parameters"]["properties"])
+    assert terse["parameters"].get("required") == whole["parameters"].get("required")
+    assert whole["description"].startswith(terse["description"].rstrip("."))
 
 
 def test_all_schemas_together_are_small() -> None:

@@ -25,6 +25,21 @@ RUNS = Path(__file__).resolve().parents[3] / "shared" / "data" / "runs.jsonl"
 
 
 @pytest.mark.parametrize(
+    ("window", "target", "result", "cramped"),
+    [
+        (4_000, 1_250, 250, True),
+        (8_000, 2_500, 500, True),
+        (16_000, 5_000, 1_000, False),
+        (32_000, 10_000, 2_600, False),
+        (128_000, 71_250, 12_200, False),
+    ],
+)
+def test_a_small_window_leaves_room_for_several_steps(window: int, target: int, result: int, cramped: bool) -> None:
+    budget = ContextBudget(window)
+    assert (budget.target, budget.result, budget.cramped) == (target, result, cramped)
+
+
+@pytest.mark.parametrize(
     ("window", "trigger", "hard_limit", "short_term", "facts", "static"),
     [
         (200_000, 167_000, 180_000, 90_000, 1_000, 25_000),

@@ -56,4 +56,5 @@ def test_repositories_without_branch_or_commit_and_folders_without_repository() 
 
 
 def test_the_fixed_text_is_short() -> None:
-    assert 100 < estimate_tokens(system_section().render()) <= 1_000
+    assert 100 < estimate_tokens(system_section().render()) <= 800
+    assert 100 < estimate_tokens(system_section(terse=True).render()) <= 250

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeagent.core.messages import ToolCall
 from codeagent.history.archive import SessionArchive
-from codeagent.tools.bounds import Bounded, bound, clip, head_and_tail, size
+from codeagent.tools.bounds import NOTES, Bounded, bound, clip, head_and_tail, size
 from codeagent.tools.spool import Spool
-from tests.tools.world import Folder
+from tests.tools.world import Folder, World
 
 
 def test_short_text_is_left_alone(tmp_path: Path) -> None:
@@ -75,3 +79,28 @@ def test_a_spool_says_what_it_forgot() -> None:
     assert spool.since() == b"0123\n[... 2 bytes not kept ...]\n6789"
     assert spool.since(5) == b"\n[... 1 bytes not kept ...]\n6789"
     assert spool.since(8) == b"89"
+
+
+LONG = "".join(f"行 {n} of the file\n" for n in range(1_000))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "rest"),
+    [
+        ("read_file", {"path": "long.txt"}, "go on with offset="),
+        ("grep", {"pattern": "行", "path": "long.txt"}, "go on with offset="),
+        ("shell", {"command": "cat long.txt"}, "bytes left out; the whole is in"),
+        ("glob", {"pattern": "many/*"}, "bytes left out; the whole is in"),
+    ],
+)
+async def test_where_there_is_little_room_a_result_says_how_to_get_the_rest(
+    world: World, tool: str, arguments: dict[str, str], rest: str
+) -> None:
+    (world.top / "long.txt").write_text(LONG, "utf-8")
+    (world.top / "many").mkdir()
+    for number in range(150):
+        (world.top / "many" / f"{number}-{'x' * 40}").touch()
+    ctx = replace(world.ctx, room=1_200)
+    result = await world.toolbox.run(ToolCall("c1", tool, json.dumps(arguments)), ctx)
+    assert (result.failed, result.partial, rest in result.text) == (False, True, True)
+    assert 600 < size(result.text) < ctx.room + NOTES + 300

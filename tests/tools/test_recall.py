@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codeagent.core.paths import Home
-from codeagent.core.tools import ToolResult
+from codeagent.core.tools import ROOM, ToolResult
 from codeagent.history.history import History
 from codeagent.history.past import SessionPast
 from codeagent.history.sessions import new_session
@@ -92,12 +92,15 @@ async def test_hits_are_paged_within_the_bound(world: World, history: History) -
     assert (behind.text, behind.failed) == ("There are only 40 hits; offset 40 is behind them.", True)
 
 
-async def test_a_long_message_is_read_page_by_page(world: World, history: History) -> None:
-    say(history, "".join(f"{number:05}\n" for number in range(3000)))
+@pytest.mark.parametrize("room", [ROOM, 900])
+async def test_a_long_message_is_read_page_by_page(world: World, history: History, room: int) -> None:
+    world.ctx = replace(world.ctx, room=room)
+    say(history, "".join(f"第{number:04}行\n" for number in range(1000)))
     text, offset = "", 0
     while True:
         page = await world.run("recall", id="m1", offset=offset)
         body, _, note = page.text.partition("\n[characters ")
+        assert len(body.encode()) <= room
         text += body
         offset = len(text)
         if not page.partial:

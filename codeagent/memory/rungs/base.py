@@ -100,6 +100,11 @@ class Scale:
         return min(self.budget.trigger, half) if self.job.need.overflow else self.budget.trigger
 
     @property
+    def enough(self) -> int:
+        """What the request is to come under, so that the next compaction is several steps away."""
+        return min(self.budget.target, self.limit * 3 // 4)
+
+    @property
     def worth(self) -> int:
         """Tokens that a compaction must free to pay for the provider's cache, which it breaks."""
         return self.budget.trigger // 10

@@ -71,6 +71,8 @@ class Folding:
         """What was typed, without pastes, by message: looking for them in a long one takes its time."""
         prompt = Path(__file__).parent.parent / "prompts" / "summary.md"
         self._instruction = prompt.read_text(encoding="utf-8").strip()
+        if (room := self._trigger // 8) < _LENGTH:
+            self._instruction += f"\n\nThe window is small: write {room // 2} words at most."
 
     def draft(self, job: Job, plan: Plan) -> Draft:
         entries = job.view.entries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeagent.core.entries import Compaction, Entry, Replacement
@@ -15,17 +15,15 @@ from codeagent.memory.working import groups
 
 RUNG = 1
 NEWEST = 5
-"""So many of the newest groups are never masked."""
+"""So many of the newest groups stay whole, as far as they fit."""
 _WHOLE = re.compile(r"the whole is in (.+?) \(read_file")
 _MASKED = re.compile(r"\[\d[\d,]* characters left out to free the context")
 NO_LONGER_SHOWN = "left out to free the context; read_file shows it again"
-_ENOUGH = 0.75
-"""Share of the limit that is enough: what is masked for less comes back at once as the next compaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Masks what stands before the newest turns, or with `by_groups` all but the newest groups."""
+    """Masks what stands before the newest turns, or with `by_groups` all but the newest groups, one at least."""
 
     parts: Parts
     by_groups: bool = False
@@ -34,8 +32,22 @@ class Mask:
         """None when that is not enough to come well under the limit."""
         if job.need.force:
             return None
-        scale, entries = Scale.of(job, self.parts), job.view.entries
-        end = _groups_end(entries) if self.by_groups else kept_from(entries, self.parts.keep_turns + job.more_turns)
+        scale = Scale.of(job, self.parts)
+        made = (self._masked(job, scale, end) for end in self._ends(job))
+        return next(filter(None, made), None)
+
+    def _ends(self, job: Job) -> Iterator[int]:
+        """Places up to which results may be masked, the most careful first."""
+        entries = job.view.entries
+        if not self.by_groups:
+            yield kept_from(entries, self.parts.keep_turns + job.more_turns)
+            return
+        sizes = [len(group) for group in groups(entries)]
+        for kept in range(min(NEWEST, len(sizes)), 0, -1):
+            yield len(entries) - sum(sizes[-kept:])
+
+    def _masked(self, job: Job, scale: Scale, end: int) -> Compaction | None:
+        entries = job.view.entries
         freed, masked = 0, []
         for entry in entries[:end]:
             if (line := masked_line(entry)) is None:
@@ -45,7 +57,7 @@ class Mask:
                 freed += saved
                 masked.append(Replacement(line, of=(entry.id,), id=entry.id))
         after = scale.after(freed)
-        if not masked or after > scale.limit * _ENOUGH or job.tokens - after < scale.worth:
+        if not masked or after > scale.enough or job.tokens - after < scale.worth:
             return None
         ids = tuple(item.of[0] for item in masked)
         behind = [entry.id for entry in entries].index(ids[-1]) + 1
@@ -58,10 +70,6 @@ class Mask:
             tokens_after=after,
             left=ids,
         )
-
-
-def _groups_end(entries: Sequence[Entry]) -> int:
-    return len(entries) - sum(map(len, groups(entries)[-NEWEST:]))
 
 
 def masked_line(entry: Entry) -> Message | None:

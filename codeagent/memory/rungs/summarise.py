@@ -31,7 +31,7 @@ class Summarise:
             return None
         draft = self.folding.draft(job, Plan(RUNG, cut))
         scale = Scale.of(job, self.parts)
-        if not job.need.force and self.folding.predicted(scale, draft) > scale.limit:
+        if not job.need.force and self.folding.predicted(scale, draft) > scale.enough:
             return None
         return await self.folding.fold(job, draft)
 

@@ -12,8 +12,6 @@ from codeagent.memory.working import groups
 RUNG = 3
 NEWEST = 5
 """So many of the newest groups stay, as far as they fit."""
-_ENOUGH = 0.9
-"""Share of the limit to come under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class FoldWithin:
         all, draft = groups(entries), None
         for kept in range(min(NEWEST, len(all) - 1), 0, -1):
             draft = self.folding.draft(job, Plan(RUNG, len(entries) - sum(map(len, all[-kept:]))))
-            if (size := self.folding.predicted(scale, draft)) <= scale.limit * _ENOUGH:
+            if (size := self.folding.predicted(scale, draft)) <= scale.enough:
                 break
         if draft is None or (scale.pressing and size > scale.limit):
             return None

@@ -18,8 +18,8 @@ class Params(BaseModel):
 
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
-    """Ask the user a question that only they can answer and that changes what you do next, with two to five short
-    options where you can; they may answer in their own words. Never ask what you can find out.
+    """Ask the user what only they can answer and what changes what you do next, with two to five short options where
+    you can. Never ask what you can find out.
     """
     question = params.question.strip()
     if not question:

@@ -98,17 +98,18 @@ def _answer(hits: Sequence[Hit], params: Params, ctx: ToolContext, limit: int, h
         raise ToolFault(f"There are only {matches} matches; offset {params.offset} is behind them.", "behind the end")
     # Behind what was looked for the last one may be torn.
     blocks = _blocks(_groups(hits, params.after)[params.offset : params.offset + _FOUND], params, ctx)
+    room = min(bounds.SEARCH, ctx.room)
     shown_matches = used = 0
     for block in blocks[:limit]:
         used += bounds.size(block) + 1
-        if shown_matches and used > bounds.SEARCH:
+        if shown_matches and used > room:
             break
         shown_matches += 1
     lines = blocks[:shown_matches]
     end, archive = params.offset + shown_matches, None
     if partial := end < matches:
         more = ""
-        if sum(map(bounds.size, blocks)) > bounds.SEARCH:
+        if sum(map(bounds.size, blocks)) > room:
             archive, where = keep(ctx.archive, ctx.call_id, (f"{block}\n" for block in blocks))
             more = (
                 f"; {where}"

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
+from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import detect
 from codeagent.tools.notebooks import notebook_lines
@@ -64,6 +65,7 @@ def _read(path: Path, offset: int, limit: int, ctx: ToolContext) -> ToolResult |
         return None
     if is_picture(path, head):
         return _picture(path, name, head, ctx)
+    room = min(bounds.READ, ctx.room)
     encoding = detect(head, whole=len(head) < _SNIFFED)
     if encoding is None:
         raise ToolFault(f"{name} is binary ({path.stat().st_size} bytes).", "binary")
@@ -71,9 +73,9 @@ def _read(path: Path, offset: int, limit: int, ctx: ToolContext) -> ToolResult |
     if len(head) == len(encoding.bom):
         return ToolResult(f"({name} is empty)", summary="empty")
     if path.suffix.lower() == ".ipynb" and (lines := notebook_lines(path)) is not None:
-        return answer(page_of(lines, offset, limit), name, "[a notebook as cells; the file itself is JSON]")
+        return answer(page_of(lines, offset, limit, room), name, "[a notebook as cells; the file itself is JSON]")
     kept = () if encoding.name in ("utf-8", "latin-1") else (f"[encoding {encoding.name}, kept when you edit]",)
-    return answer(read_page(path, encoding, offset, limit), name, *kept)
+    return answer(read_page(path, encoding, offset, limit, room), name, *kept)
 
 
 def _picture(path: Path, name: str, head: bytes, ctx: ToolContext) -> ToolResult:

@@ -38,7 +38,9 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 
 
 async def _read(id: str, offset: int, ctx: ToolContext) -> ToolResult:
-    page = await ctx.past.read(id, offset=offset, limit=PAGE)
+    page = await ctx.past.read(id, offset=offset, limit=min(PAGE, ctx.room))
+    if (size := bounds.size(page.text)) > ctx.room:
+        page = await ctx.past.read(id, offset=offset, limit=len(page.text) * ctx.room // size)
     if page.start >= page.total:
         raise ToolFault(f"{id} has only {page.total} characters; offset {offset} is behind them.", "behind the end")
     partial = page.end < page.total
@@ -59,7 +61,7 @@ async def _search(query: str, params: Params, ctx: ToolContext) -> ToolResult:
     for hit in found.hits:
         block = _block(hit)
         used += bounds.size(block) + 2
-        if blocks and used > bounds.SEARCH:
+        if blocks and used > min(bounds.SEARCH, ctx.room):
             break
         blocks.append(block)
     end = params.offset + len(blocks)

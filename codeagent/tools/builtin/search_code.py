@@ -46,7 +46,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     for hit in found.hits:
         block = _block(hit, ctx)
         used += bounds.size(block) + 2
-        if blocks and used > bounds.SEARCH:
+        if blocks and used > min(bounds.SEARCH, ctx.room):
             break
         blocks.append(block)
     end = params.offset + len(blocks)

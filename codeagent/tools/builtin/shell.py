@@ -89,7 +89,7 @@ async def _in_thread_if_large(
     printed = job.unread()
 
     def answer() -> ToolResult:
-        bounded = bounds.bound_printed(printed, ctx.archive, ctx.call_id)
+        bounded = bounds.bound_printed(printed, ctx)
         text = f"{bounded.text or '(no output)'}\n{status}"
         return ToolResult(text, failed, partial or bounded.partial, summary=summary, archive=bounded.archive)
 

@@ -26,7 +26,7 @@ class Params(BaseModel):
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
     """List background commands, read what one printed since you last read it, or kill one with all it started. Such
-    commands end with the session. Rather than poll, wait: {"action": "read", "id": "job1", "wait": 60}.
+    commands end with the session. Rather than poll, read with wait.
     """
     if params.action == "list":
         rows = [f"{id}: {state(job)}: {short(job.command)}" for id, job in ctx.jobs.kept()]
@@ -40,7 +40,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         return ToolResult(f"{params.id} is dead.", summary="killed")
     if params.wait:
         await job.wait(params.wait)
-    bounded = await asyncio.to_thread(bounds.bound_printed, job.unread(), ctx.archive, ctx.call_id)
+    bounded = await asyncio.to_thread(bounds.bound_printed, job.unread(), ctx)
     text = f"{bounded.text or '(no new output)'}\n[{state(job)}]"
     return ToolResult(text, partial=bounded.partial, summary=state(job), archive=bounded.archive)
 

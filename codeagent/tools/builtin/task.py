@@ -25,8 +25,7 @@ class Params(BaseModel):
 
 async def run(params: Params, ctx: ToolContext) -> ToolResult:
     """Have a subagent do a job in a context of its own and get its report: for searches through many files, or parts of
-    the work that stand alone. Several calls in one reply run side by side. Example: {"agent": "explore", "prompt":
-    "Where are sessions written to disk? List path:line with one sentence each."}
+    the work that stand alone. Several calls in one reply run side by side.
     """
     kinds = {kind.name: kind for kind in ctx.agents.kinds()}
     kind = kinds.get(params.agent.strip() or "general")
@@ -39,7 +38,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 
 
 def _result(name: str, report: Report, ctx: ToolContext) -> ToolResult:
-    bounded = bounds.bound(report.text.strip(), bounds.REPORT, ctx.archive, ctx.call_id)
+    bounded = bounds.bound(report.text.strip(), min(bounds.REPORT, ctx.room), ctx.archive, ctx.call_id)
     notes = [f"{name}: {counted(report.steps, 'step')}"]
     interrupted = report.failed == "interrupted"
     if report.failed and not interrupted:

@@ -56,22 +56,31 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _OVERFLOW = _any(
     r"context[_ ]length[_ ]exceeded",
-    r"model_context_window_exceeded",
+    r"context[_ ]?window[_ ]?exceeded",
     r"maximum (context|prompt) length",
-    r"(exceeds?|exceeded|greater than|larger than) ((the|its|this|available|maximum|max|model's) )*context",
+    r"(exceeds?|exceeded|(greater|larger|longer) than) ((the|its|this|available|maximum|max|model's) )*context",
+    r"longer than the maximum model length",
     r"context (window|length|size)[^.]{0,40}(exceed|limit|too)",
+    r"context (the )?overflow",
     r"(exceeds?|exceeded) (the )?(model )?(token|context|limit of \d+)",
-    r"prompt (is )?too long",
+    r"exceeds? (the )?max(imum)? (size|message tokens|allowed (input )?length)",
+    r"(input|prompt)( is|'s|:)? (tokens )?too long",
+    r"too long to fit into the model",
+    r"tokens_too_long",
     r"prompt exceeds max",
-    r"prompt 超长",
-    r"input is too long",
-    r"input (token count|length)[^.]{0,60}exceed",
+    r"(input|prompt) (tokens?|token count|length|size)[^.]{0,60}exceed",
     r"range of input length",
     r"too large for model with \d+ maximum context",
-    r"reduce the length of (the|your) (messages|prompt|input)",
+    r"(request|payload|entity|body)( \w+)? too large",
+    r"request_too_large",
+    r"reduce (the length of )?(the|your) (messages|prompt|input)",
+    r"tokens in request more than max tokens",
+    r"`?inputs`? (tokens \+ `?max_new_tokens|must have less than)",
+    r"n_keep\W.{0,20}n_ctx",
     r"max_seq_len",
     r"too many tokens",
-    r"输入.{0,20}(超出|超过|超长)",
+    r"prompt 超长",
+    r"(输入|上下文).{0,20}(超出|超过|超长|过长)",
 )
 _QUOTA = _any(
     r"insufficient[_ ](quota|balance|credit|fund)",
@@ -82,7 +91,7 @@ _QUOTA = _any(
     r"余额不足",
     r"欠费",
 )
-_LIMIT = _any(r"rate[_ ]?limit", r"too many requests", r"tokens per (minute|day)", r"throttl")
+_LIMIT = _any(r"rate[_ ]?limit", r"too many requests", r"tokens per (min|day)", r"throttl")
 _BUSY = _any(
     r"overloaded",
     r"at capacity",
@@ -123,7 +132,8 @@ def refused(refusal: Refusal, endpoint: Endpoint, path: str = "/chat/completions
     }
     if status == 402 or _QUOTA.search(words):
         return ModelError("The account at {url} has no credit or quota left: {detail}.", **args)
-    if status == 429 or (status is None and _LIMIT.search(words)):
+    # What is larger than a limit per minute (413) does not pass by waiting.
+    if status == 429 or (status != 413 and _LIMIT.search(words)):
         return _passing(RateLimited, "{url} limits the rate of requests: {detail}.", refusal, args)
     if status == 401 or (status in (400, 403, None) and _KEY.search(words)):
         return _key_refused(endpoint, args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from shutil import get_terminal_size
@@ -26,15 +27,25 @@ from codeagent.workspace import find_project
 
 T = TypeVar("T")
 
+_SURE = 5.0
+"""Seconds after which the rest can be told."""
+
 app = typer.Typer(help="The index of the project's code.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command()
 def build(ctx: typer.Context, json: Json = False) -> None:
     """Bring the index up to date; where there are embeddings, make vectors too."""
-    outcome = _with(ctx.obj, lambda code: code.build(_bar if sys.stderr.isatty() else unheeded), vectors=True)
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
+    bar = _Bar() if sys.stderr.isatty() else None
+    try:
+        outcome = _with(ctx.obj, lambda code: code.build(bar or unheeded), vectors=True)
+    except KeyboardInterrupt:
+        if bar:
+            bar.clear()
+        tell("Interrupted. What is done is kept, and found; codeagent index build goes on from there.")
+        raise
+    if bar:
+        bar.clear()
     if json:
         say_json(asdict(outcome))
     else:
@@ -68,7 +79,7 @@ def search(
 @app.command()
 def status(ctx: typer.Context, json: Json = False) -> None:
     """What the index holds of this project."""
-    found = _with(ctx.obj, lambda code: code.status())
+    found = _with(ctx.obj, lambda code: code.status(), vectors=True)
     if json:
         say_json(asdict(found))
     else:
@@ -99,8 +110,30 @@ def _with(options: Options, act: Callable[[ProjectCode], Awaitable[T]], *, vecto
     return asyncio.run(run())
 
 
-def _bar(done: int, total: int, what: str) -> None:
-    width = max(4, min(24, get_terminal_size().columns - 30))
-    full = width * done // max(1, total)
-    sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (width - full)} {done:,}/{total:,} {what}")
-    sys.stderr.flush()
+class _Bar:
+    """One line of the terminal that tells how far it has come, and about how long the rest will take."""
+
+    def __init__(self) -> None:
+        self._what = ""
+        self._began = (0.0, 0)
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        if what != self._what:
+            self._what, self._began = what, (time.monotonic(), done)
+        columns = get_terminal_size().columns
+        told = f"{done:,}/{total:,} {what}{self._left(done, total)}"
+        width = max(4, min(24, columns - len(told) - 2))
+        full = width * done // max(1, total)
+        sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (width - full)} {told}"[: columns + 3])
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        sys.stderr.write("\r\x1b[K")
+
+    def _left(self, done: int, total: int) -> str:
+        began, before = self._began
+        seconds = time.monotonic() - began
+        if seconds < _SURE or done <= before:
+            return ""
+        rest = seconds / (done - before) * (total - done)
+        return f", {rest:.0f} s left" if rest < 100 else f", {rest / 60:.0f} min left"

@@ -19,16 +19,16 @@ from codeagent.codebase.chunks import Chunk, cut
 from codeagent.codebase.disk import AGAIN, LARGEST, Seen, look, read
 from codeagent.codebase.grammars import GRAMMARS, Parsers
 from codeagent.codebase.mentions import mentioned
-from codeagent.codebase.roots import lease, release, root_id
+from codeagent.codebase.roots import forget, lease, release, root_id
 from codeagent.codebase.store import CodeStore
-from codeagent.text.terms import document_terms
+from codeagent.text.terms import Cuts, document_terms
 
 _BATCH = 40
 """Files of one transaction, at most."""
 _BATCH_BYTES = 500_000
 _TERM = 100
 """Longer terms are no words that anybody asks for."""
-_MEMO = 200_000
+_CUTS = 200_000
 """Words whose terms are kept while an index is built."""
 _SPARE = 2_000
 """So many terms of chunks that are gone may always stay."""
@@ -67,7 +67,7 @@ class Builder:
         self._store = store
         self._decode = decode
         self._parsers = Parsers()
-        self._memo: dict[str, tuple[str, ...]] = {}
+        self._cuts = Cuts(_TERM)
 
     def update(
         self,
@@ -87,6 +87,7 @@ class Builder:
         seen = {path: one for path in paths if (one := look(root, path))}
         with self._store.open() as db:
             id = root_id(db, root)
+            forget(db)
             _sweep(db, id)
             known = _known(db, id)
             gone = [path for path in known if path not in seen]
@@ -207,9 +208,9 @@ class Builder:
             db.execute("INSERT INTO wholes (rowid, place, body) VALUES (?, ?, ?)", (file, place, often))
 
     def _terms(self, text: str) -> list[str]:
-        if len(self._memo) > _MEMO:
-            self._memo.clear()
-        return [term for term in document_terms(text, self._memo) if len(term) <= _TERM]
+        if len(self._cuts) > _CUTS:
+            self._cuts.clear()
+        return document_terms(text, self._cuts)
 
 
 _CHUNKS = "SELECT id, symbol, digest FROM chunks WHERE file = ?"

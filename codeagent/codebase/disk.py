@@ -13,7 +13,7 @@ LARGEST = 1_000_000
 """Bytes of a file that is read; larger ones are data, or made by a program."""
 _DATA = frozenset({".csv", ".geojson", ".ipynb", ".json", ".jsonl", ".po", ".sql", ".svg", ".tsv", ".xml"})
 """Endings of what is data once it is long."""
-_LARGEST_DATA = 100_000
+LARGEST_DATA = 100_000
 _GENERATED = re.compile(r"(\.min\.\w+|\.map|\.lock|-lock\.(json|ya?ml)|\.lockb|go\.sum)$")
 _WIDE = 400
 """Bytes of a line, in the mean of a file, that nobody writes by hand."""
@@ -48,7 +48,7 @@ def look(root: Path, path: str) -> Seen | None:
 def read(root: Path, seen: Seen) -> tuple[Seen, bytes, str]:
     """(file as it was read, its bytes, why it is left out or "")."""
     suffix = PurePosixPath(seen.path).suffix.lower()
-    if seen.size > LARGEST or (suffix in _DATA and seen.size > _LARGEST_DATA):
+    if seen.size > LARGEST or (suffix in _DATA and seen.size > LARGEST_DATA):
         return seen, b"", "large"
     if _GENERATED.search(seen.path.lower()):
         return seen, b"", "generated"

@@ -11,7 +11,7 @@ from codeagent.codebase import symbols
 from codeagent.codebase.build import Builder, Decode, Outcome, Progress
 from codeagent.codebase.disk import LARGEST
 from codeagent.codebase.meaning import Meaning, Roots
-from codeagent.codebase.roots import root_id
+from codeagent.codebase.roots import others, root_id
 from codeagent.codebase.search import Question, Spot, find, passage
 from codeagent.codebase.store import CodeStore
 from codeagent.core.code import Advance, Built, CodeHit, CodeHits, CodeStatus, unheeded
@@ -208,6 +208,7 @@ class ProjectCode:
             reasons = dict(
                 db.execute(f"SELECT left_out, count(*) FROM files WHERE root IN ({marks}) GROUP BY left_out ORDER BY 1")
             )
+            folders, elsewhere, gone = others(db, roots)
             chunks, named = db.execute(
                 "SELECT count(*), coalesce(sum(symbol != ''), 0) FROM chunks JOIN files ON files.id = chunks.file"
                 f" WHERE files.root IN ({marks})"
@@ -221,6 +222,9 @@ class ProjectCode:
             vectors=self._meaning.count(roots),
             left=sum(self._builder.behind(root, paths) for root, paths in listed),
             left_out=tuple((reason, count) for reason, count in reasons.items() if reason),
+            others=folders,
+            others_files=elsewhere,
+            others_gone=gone,
         )
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from codeagent.core.errors import StoreError
 from codeagent.core.private import make_private
 
-VERSION = 2
+VERSION = 3
 """To be raised with every change of the tables, of how files are cut, or of the terms of a text."""
 _TABLES = """
-    CREATE TABLE roots (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
+    CREATE TABLE roots (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mark TEXT NOT NULL,
+        used INTEGER NOT NULL);
     CREATE TABLE files (id INTEGER PRIMARY KEY AUTOINCREMENT, root INTEGER NOT NULL, path TEXT NOT NULL,
         size INTEGER NOT NULL, modified INTEGER NOT NULL, digest BLOB NOT NULL, left_out TEXT NOT NULL,
         said BLOB NOT NULL, UNIQUE (root, path));

@@ -51,6 +51,11 @@ class CodeStatus:
     """Files that are new or changed on disk and not taken in yet."""
     left_out: tuple[tuple[str, int], ...]
     """Why files are not searched (binary, large, unreadable), and how many."""
+    others: int
+    """Other folders that the same database holds."""
+    others_files: int
+    others_gone: int
+    """Those of them that are not there now: forgotten when that lasts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ into words: they tell which pieces belong together, and which mean nothing.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 Words = Callable[[str], Sequence[str]]
 """Cuts text into lower-cased words."""
@@ -55,13 +57,25 @@ class QueryTerms:
     """Those by each of which alone a text is found: a single character in common tells nothing of a longer query."""
 
 
-def document_terms(text: str, memo: dict[str, tuple[str, ...]] | None = None) -> list[str]:
-    """The terms of a document, each as often as it occurs.
+class Cuts(dict[str, tuple[str, ...]]):
+    """What words are cut into, kept as they come: whoever cuts many documents alike hands in the same each time."""
 
-    `memo` keeps what words were cut into: whoever cuts many documents alike hands in the same one each time.
-    """
+    def __init__(self, longest: int = sys.maxsize) -> None:
+        """Terms of more than `longest` characters are left out."""
+        super().__init__()
+        self._longest = longest
+
+    def __missing__(self, compound: str) -> tuple[str, ...]:
+        self[compound] = terms = tuple(term for term in _cut(compound) if len(term) <= self._longest)
+        return terms
+
+
+def document_terms(text: str, cuts: Cuts | None = None) -> list[str]:
+    """The terms of a document, each as often as it occurs."""
     text = _folded(text)
-    terms = list(_latin(text, {} if memo is None else memo))
+    terms = _latin(text, Cuts() if cuts is None else cuts)
+    if text.isascii():
+        return terms
     for run in _EAST.findall(text):
         terms += [char for char in run if char not in _CHINESE]
         terms += [run[at : at + 2] for at in range(len(run) - 1)]
@@ -75,7 +89,7 @@ def query_terms(text: str, words: Words) -> QueryTerms:
     words beside it. Stop words are left out, and part what stands on either side, unless there is nothing else.
     """
     text = _folded(text)
-    weights = dict.fromkeys(_latin(text, {}), 1.0)
+    weights = dict.fromkeys(_latin(text, Cuts()), 1.0)
     runs = [[word for word in words(run) if word] for run in _EAST.findall(text)]
     pieces = [piece for run in runs for piece in _between_stops(run)]
     for piece in pieces if weights or pieces else runs:
@@ -113,15 +127,11 @@ def _folded(text: str) -> str:
     return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
 
 
-def _latin(text: str, memo: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def _latin(text: str, cuts: Cuts) -> list[str]:
     """Words that are not Chinese. An identifier counts whole and in its parts: memory_manager, memory, manager."""
     if not text.isascii():
         text = _EAST.sub(" ", text)
-    for compound in _COMPOUND.findall(text):
-        terms = memo.get(compound)
-        if terms is None:
-            terms = memo[compound] = tuple(_cut(compound))
-        yield from terms
+    return list(chain.from_iterable(map(cuts.__getitem__, _COMPOUND.findall(text))))
 
 
 def _cut(compound: str) -> Iterator[str]:

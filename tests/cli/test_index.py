@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from codeagent.core.paths import Home
@@ -11,7 +13,7 @@ from tests.cli.conftest import Cli, Said
 
 
 @pytest.fixture(autouse=True)
-def filled(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def filled(home: Home, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEAGENT_INDEX__VECTORS", "false")
     (project / "配置.py").write_text("def read_config(path):\n    # 读取配置文件\n    return path\n")
     (project / "main.py").write_text("from 配置 import read_config\n\n\ndef main():\n    read_config('a')\n")
@@ -48,6 +50,9 @@ def test_it_tells_what_it_holds(cli: Cli, home: Home) -> None:
         "vectors": 0,
         "left": 0,
         "left_out": [["binary", 1]],
+        "others": 0,
+        "others_files": 0,
+        "others_gone": 0,
     }
     shown = cli("index", "status")
     assert (shown.code, size > 0, "left out, binary" in shown.out) == (0, True, True)
@@ -68,3 +73,15 @@ def test_an_index_that_cannot_be_used_is_one_sentence(cli: Cli, home: Home) -> N
     assert cli("index", "search", "x") == Said(
         1, "", f"codeagent: The code index {home.code} cannot be used: Is a directory.\n"
     )
+
+
+def test_an_interrupted_build_says_that_it_goes_on(cli: Cli, project: Path) -> None:
+    for number in range(1_500):
+        (project / f"f{number}.py").write_text(f"def f{number}():\n    return {number}\n" * 9)
+    with pexpect.spawn(sys.executable, ["-m", "codeagent", "index", "build"], encoding="utf-8", timeout=30) as terminal:
+        terminal.expect("0/1,503 files")
+        terminal.sendintr()
+        terminal.expect("Interrupted. What is done is kept")
+        terminal.expect(pexpect.EOF)
+    left = cli("index", "status", "--json").json["left"]
+    assert (0 < left <= 1_503, cli("index", "build", "--json").json["added"]) == (True, left)

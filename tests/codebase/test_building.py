@@ -165,6 +165,42 @@ def test_two_roots_do_not_mix(ground: Ground) -> None:
     assert indexed(ground) == {"a.py": ["ours"]}
 
 
+def held(ground: Ground) -> dict[str, int]:
+    """Folders that the index knows, by name, and how many parts of files it holds of each."""
+    with ground.store.open() as db:
+        return {
+            Path(path).name: count
+            for path, count in db.execute(
+                "SELECT roots.path, count(chunks.id) FROM roots LEFT JOIN files ON files.root = roots.id"
+                " LEFT JOIN chunks ON chunks.file = files.id GROUP BY roots.id"
+            )
+        }
+
+
+def days_ago(ground: Ground, days: int) -> None:
+    """As if nobody had asked for so long."""
+    with ground.store.open() as db:
+        db.execute("UPDATE roots SET used = unixepoch() - ?", (days * 86_400,))
+
+
+def test_folders_that_are_long_gone_or_unused_are_forgotten(ground: Ground) -> None:
+    for name in ("gone", "there"):
+        (ground.base / name).mkdir()
+        (ground.base / name / "a.py").write_text("def theirs(): pass\n")
+        ground.builder().update(ground.base / name, ["a.py"])
+    (ground.base / "gone").rename(ground.base / "away")
+    ground.write("a.py", "def ours(): pass\n")
+    days_ago(ground, 10)
+    ground.update()
+    assert held(ground) == {"gone": 1, "there": 1, "项目": 1}  # it may come back
+    days_ago(ground, 20)
+    ground.update()
+    assert held(ground) == {"there": 1, "项目": 1}
+    days_ago(ground, 200)
+    ground.update()
+    assert held(ground) == {"项目": 1}
+
+
 def test_while_another_process_writes_nothing_is_written(ground: Ground) -> None:
     ground.write("a.py", "def one(): pass\n")
     ground.update([])

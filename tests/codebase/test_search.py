@@ -205,3 +205,14 @@ async def test_the_status_tells_what_there_is(filled: Ground) -> None:
     assert (before.files, before.left) == (0, 5)
     assert (status.files, status.chunks, status.symbols, status.vectors, status.left) == (5, 8, 7, 0, 1)
     assert (status.left_out, status.path) == ((("binary", 1),), str(filled.home.code))
+
+
+async def test_the_status_tells_what_else_is_in_the_database(filled: Ground) -> None:
+    for name in ("gone", "there"):
+        (filled.base / name).mkdir()
+        (filled.base / name / "a.py").write_text("def theirs(): pass\n")
+        await filled.code(top=filled.base / name).build()
+    (filled.base / "gone" / "a.py").unlink()
+    (filled.base / "gone").rmdir()
+    status = await filled.code().status()
+    assert (status.others, status.others_files, status.others_gone) == (2, 2, 1)

@@ -185,8 +185,8 @@ async def test_a_search_does_not_wait_for_ever(ground: Ground) -> None:
     first = await code.search(name(77))
     going_on.set()
     await code.build()
-    second = await code.search(name(77))
     await code.aclose()
+    second = await ground.code().search(name(77))
     assert (first, told(second), second.left) == (CodeHits((), 0, left=1), [f"f077.py {name(77)}"], 0)
 
 

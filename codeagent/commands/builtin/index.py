@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from codeagent.codebase.disk import LARGEST, LARGEST_DATA
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
 from codeagent.core.code import Built, CodeStatus
 from codeagent.core.events import Notice
 from codeagent.core.ui import Table
 
+_REASONS = {"large": f"over {LARGEST // 1_000_000} MB, data over {LARGEST_DATA // 1_000} kB"}
+"""Why files are left out, where one word does not say it."""
 _MAP = 2_000
 """Tokens of the map as a person sees it."""
 
@@ -49,8 +52,11 @@ def status_table(status: CodeStatus) -> Table:
         ("definitions", f"{status.symbols:,}"),
         ("found by meaning", f"{status.vectors:,} parts"),
         ("not indexed yet", f"{status.left:,} files"),
-        *((f"left out, {reason}", f"{count:,} files") for reason, count in status.left_out),
+        *((f"left out, {_REASONS.get(reason, reason)}", f"{count:,} files") for reason, count in status.left_out),
     ]
+    if status.others:
+        gone = f", {status.others_gone:,} of them gone" if status.others_gone else ""
+        rows.append(("other projects", f"{status.others:,}{gone}; {status.others_files:,} files"))
     return Table(("what", "value"), tuple(rows))
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 from unicodedata import category
 
 _SAMPLE = 100_000
 """Bytes beyond ASCII and their neighbours that are looked at."""
 _ENOUGH = 0.75
+_SURE = 1.2
+"""Scores from which a guess is certain, if the next best is so far behind."""
+_AHEAD = 0.2
 _FREQUENT = frozenset(
     "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去"
     "法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长把机十民第公此已工使情明性知全三又关点"
@@ -23,11 +27,19 @@ _FREQUENT = frozenset(
     "誤測試檔案設定資訊請輸入輸出參數變數程式執行使用者系統訊息網路記憶體連線字串陣列物件類別註解您嗎吧呢啊日本語今昨何私見食行東京件処理"
     "値関数変実装設計画面終了開始返文字列確認追加削除更新保存読込書込対象場合必要可能"
 )
+_FREQUENT_KOREAN = frozenset(
+    "이다는을를의에가고하지로한은도서나자사대리기시인해어아일정보수있있들과게것니부전그면라으적용제안스장습력파오류세요없음중상동위원여주"
+    "행생성경입출확실만조관내치화변미마직할소우된되했합러식분트드및계구개체국문방법무선간려터메크번속발"
+)
+_FREQUENT_RUSSIAN = frozenset("оеаинтсрвл")
+_WESTERN = frozenset("äöüßéèêëàâáãåçñíìîïóòôõøúùûæœÄÖÜÉÈÊËÀÂÁÃÅÇÑÍÎÏÓÔÕØÚÙÛÆŒ°«»¡¿§€’‘“”„–—…©®™·×±µ\xa0")
 _KANA = re.compile(r"[\u3041-\u30fe]")
 _EAST = re.compile(r"[\u3000-\u3020\u3041-\u30fe\uff01-\uff5e]")
 """Kana and the punctuation of Chinese and Japanese."""
 _WIDE = 0.1
 """Share of usual characters (Latin, blanks, frequent ones) from which a text without a mark is UTF-16."""
+_WORD = re.compile(rb"(?<![A-Za-z\x80-\xff])[\x80-\xff]{2,}(?![A-Za-z])")
+_BEYOND = re.compile(rb"[\x80-\xff]")
 _CONTROLS = re.compile(rb"[\x01-\x06\x0e-\x1a\x7f]")
 _NO_TEXT = frozenset({"Cc", "Cn", "Co", "Cs"})
 
@@ -38,6 +50,7 @@ class _Candidate:
     """The codec and a wider one for what it does not know."""
     unit: re.Pattern[bytes]
     """One character beyond ASCII; group 1 is a usual one."""
+    frequent: frozenset[str] = _FREQUENT
 
 
 _CANDIDATES = (
@@ -57,22 +70,33 @@ _CANDIDATES = (
             rb"|[\xa1-\xdf]|[\x80-\xff][\x40-\xfc]?"
         ),
     ),
+    _Candidate(
+        ("euc-kr", "cp949"), re.compile(rb"([\xa1-\xa3\xb0-\xc8][\xa1-\xfe])|[\x80-\xff][\x41-\xfe]?"), _FREQUENT_KOREAN
+    ),
 )
 
 
-def guess(data: bytes, *, whole: bool = True) -> str:
-    """The name of the codec for `data`, which is not UTF-8; with `whole=False` it is only the beginning of a text."""
-    best, most = "", _ENOUGH
+class Guess(NamedTuple):
+    name: str
+    sure: bool
+    """False where another encoding is about as likely, or there is too little to tell by."""
+
+
+def guess(data: bytes, *, whole: bool = True) -> Guess:
+    """The codec for `data`, which is not UTF-8; with `whole=False` it is only the beginning of a text."""
+    scores = [(0.0, "")]
     for candidate in _CANDIDATES:
-        for name in candidate.names:
-            if decodes(data, name, whole=whole):
-                if (score := _score(data, name, candidate.unit)) > most:
-                    best, most = name, score
-                break
-    if best:
-        return best
+        name = next((name for name in candidate.names if decodes(data, name, whole=whole)), "")
+        scores.append((_score(data, name, candidate) if name else 0.0, name))
+    scores += [(_cyrillic(data, name), name) for name in ("cp1251", "koi8-r")]
+    scores.sort(reverse=True)
+    (most, best), (second, _) = scores[:2]
+    if most > _ENOUGH:
+        return Guess(best, most >= _SURE and most - second >= _AHEAD)
     # Windows put typographic quotes and dashes where Latin-1 has control characters.
-    return "cp1252" if re.search(rb"[\x80-\x9f]", data) and decodes(data, "cp1252", whole=whole) else "latin-1"
+    windows = re.search(rb"[\x80-\x9f]", data) and decodes(data, "cp1252", whole=whole)
+    name = "cp1252" if windows else "latin-1"
+    return Guess(name, most < _ENOUGH / 2 and _latin(data, name))
 
 
 def decodes(data: bytes, name: str, *, whole: bool = True) -> bool:
@@ -83,15 +107,15 @@ def decodes(data: bytes, name: str, *, whole: bool = True) -> bool:
     return True
 
 
-def _score(data: bytes, name: str, unit: re.Pattern[bytes]) -> float:
+def _score(data: bytes, name: str, candidate: _Candidate) -> float:
     """From 0 to 2: the share of usual characters and that of frequent ones."""
     characters = usual = frequent = seen = 0
     plain, words = True, set[str]()
-    for found in unit.finditer(data):
+    for found in candidate.unit.finditer(data):
         characters += 1
         seen += len(found[0])
         text = found[0].decode(name, "replace")
-        known = text in _FREQUENT or _KANA.fullmatch(text) is not None
+        known = text in candidate.frequent or _KANA.fullmatch(text) is not None
         frequent += known
         # An accented letter before a plain one looks like a character whose second byte is ASCII.
         high = found[0][-1] >= 0x80 and len(found[0]) > 1
@@ -102,6 +126,27 @@ def _score(data: bytes, name: str, unit: re.Pattern[bytes]) -> float:
         if seen > _SAMPLE:
             break
     return 0.0 if plain and len(words) < 2 else (usual + frequent) / characters
+
+
+def _cyrillic(data: bytes, name: str) -> float:
+    """The same for Russian and its neighbours in single bytes, by words in one case or with a capital."""
+    sample = data[:_SAMPLE]
+    words = [word.decode(name, "replace") for word in _WORD.findall(sample)]
+    whole = "".join(word for word in words if word == word.lower() or word[1:] == word[1:].lower() or word.isupper())
+    letters = [char.lower() for char in whole if "\u0400" <= char < "\u0500"]
+    beyond = len(_BEYOND.findall(sample))
+    if not letters or beyond == 0:
+        return 0.0
+    return len(letters) / beyond + sum(char in _FREQUENT_RUSSIAN for char in letters) / len(letters)
+
+
+def _latin(data: bytes, name: str) -> bool:
+    """Whether what is beyond ASCII is what the languages of western Europe need, one or two at a time."""
+    sample = data[:_SAMPLE]
+    runs = re.findall(rb"[\x80-\xff]+", sample)
+    beyond = b"".join(runs).decode(name, "replace")
+    scattered = 2 * sum(len(run) > 2 for run in runs) <= len(runs) and re.search(rb"[A-Za-z]", sample) is not None
+    return scattered and sum(char not in _WESTERN for char in beyond) <= len(beyond) / 20
 
 
 def wide(data: bytes, *, whole: bool = True) -> str:

@@ -129,14 +129,14 @@ class Drafts:
         ToolFault: an encoding lacks a character.
         """
         return [
-            Change(
-                path,
-                None if draft.text is None else encode_as(draft.text, draft.encoding, draft.name),
-                draft.moved_from,
-            )
+            Change(path, None if draft.text is None else self._encoded(draft, draft.text), draft.moved_from)
             for path, draft in self._drafts.items()
             if draft.changed
         ]
+
+    def _encoded(self, draft: Draft, text: str) -> bytes:
+        source = self._drafts[draft.moved_from] if draft.moved_from is not None else draft
+        return encode_as(text, draft.encoding, draft.name, source.before or "")
 
     def diffs(self) -> tuple[Diff, ...]:
         """One for each file that changes; a moved one counts once, under its new name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeagent.tools import charsets
 
@@ -26,12 +26,22 @@ class Encoding:
 
     name: str = "utf-8"
     bom: bytes = b""
+    sure: bool = True
+    """False for a guess that may be wrong: other characters than the file has are not to be written by it."""
+    carriage_returns: bool = False
+    """They alone end lines; in the text these are newlines."""
 
     def encode(self, text: str) -> bytes:
         """Raises:
         UnicodeEncodeError: the encoding has no such character.
         """
+        if self.carriage_returns:
+            text = text.replace("\r\n", "\n").replace("\n", "\r")
         return self.bom + text.encode(self.name)
+
+    def guesses(self, text: str, before: str) -> bool:
+        """Whether it would be a guess how to write `text`, in a file that held `before`."""
+        return not self.sure and any(char not in before for char in set(text) if char > "\x7f")
 
 
 UTF8 = Encoding()
@@ -50,15 +60,21 @@ def detect(data: bytes, *, whole: bool = True) -> Encoding | None:
         return Encoding(name) if name else None
     if charsets.decodes(data, "utf-8", whole=whole):
         return UTF8
-    return Encoding(charsets.guess(data, whole=whole))
+    name, sure = charsets.guess(data, whole=whole)
+    return Encoding(name, sure=sure)
 
 
 def decode(data: bytes) -> tuple[str, Encoding] | None:
-    """Text and encoding of a whole file, None for binary. What cannot be decoded is replaced."""
+    """Text and encoding of a whole file, None for binary. What cannot be decoded is replaced; "\\r" becomes "\\n"
+    where nothing else ends a line.
+    """
     encoding = detect(data)
     if encoding is None:
         return None
-    return data[len(encoding.bom) :].decode(encoding.name, "replace"), encoding
+    text = data[len(encoding.bom) :].decode(encoding.name, "replace")
+    if "\r" in text and "\n" not in text:
+        return text.replace("\r", "\n"), replace(encoding, carriage_returns=True)
+    return text, encoding
 
 
 def decode_output(data: bytes) -> str:

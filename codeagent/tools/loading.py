@@ -70,12 +70,18 @@ def check_new(path: Path, ctx: ToolContext) -> None:
         raise ToolFault(f"{shown(ctx, nearest)} is a file; no folder can be made there.", "not a folder")
 
 
-def encode_as(text: str, encoding: Encoding, name: str) -> bytes:
-    """The bytes of the file `name`.
+def encode_as(text: str, encoding: Encoding, name: str, before: str) -> bytes:
+    """The bytes of the file `name`, which held `before`.
 
     Raises:
-        ToolFault: its encoding lacks a character.
+        ToolFault: its encoding lacks a character, or is not certain enough to write one that is new in it.
     """
+    if encoding.guesses(text, before):
+        raise ToolFault(
+            f"The encoding of {name} is not certain ({encoding.name}?), and what is beyond ASCII would perhaps be "
+            "written wrongly; convert the file to UTF-8 with shell (iconv) first, or ask which encoding it has.",
+            "encoding",
+        )
     try:
         return encoding.encode(text)
     except UnicodeEncodeError as error:

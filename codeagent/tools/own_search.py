@@ -64,8 +64,6 @@ def _search_file(path: str, pattern: re.Pattern[str], query: Query) -> tuple[boo
         return True, []
     text, encoding = decoded
     unicode = encoding.name == "utf-8" or bool(encoding.bom)
-    if "\n" not in text:
-        text = text.replace("\r", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     found = list(_across(pattern, text)) if query.multiline else list(_within(pattern, lines))
     if not found:

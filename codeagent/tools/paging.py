@@ -33,20 +33,23 @@ class Page:
 def read_page(path: Path, encoding: Encoding, offset: int, limit: int, room: int) -> Page:
     """Up to `limit` lines and `room` bytes from line `offset` on, in little memory whatever the size of the file.
 
-    Blocks. Only "\\n" ends a line, as for grep. Raises OSError.
+    Blocks. "\\n" alone ends a line, or "\\r" where there is no other, as for grep. Raises OSError.
     """
     wide = encoding.name.startswith(("utf-16", "utf-32"))
+    end = "\r" if encoding.carriage_returns else "\n"
     with path.open("rb") as raw:
         raw.seek(len(encoding.bom))
-        skipped = 0 if wide else _skip_lines(raw, offset - 1)
-        text = io.TextIOWrapper(raw, encoding=encoding.name, errors="replace", newline="\n")
-        lines, number, ended = _take(text, skipped, offset, limit, room)
+        skipped = 0 if wide else _skip_lines(raw, offset - 1, end.encode())
+        text = io.TextIOWrapper(raw, encoding=encoding.name, errors="replace", newline=end)
+        lines, number, ended = _take(text, skipped, offset, limit, room, end)
     if ended:
         return Page(lines, offset, number)
-    return Page(lines, offset, _count_wide(path, encoding) if wide else _count(path))
+    return Page(lines, offset, _count_wide(path, encoding, end) if wide else _count(path, end.encode()))
 
 
-def _take(text: io.TextIOWrapper, number: int, offset: int, limit: int, room: int) -> tuple[list[str], int, bool]:
+def _take(
+    text: io.TextIOWrapper, number: int, offset: int, limit: int, room: int, end: str
+) -> tuple[list[str], int, bool]:
     """(lines of the page, number of the last line read, whether that was the last of all)."""
     lines: list[str] = []
     used = 0
@@ -54,7 +57,7 @@ def _take(text: io.TextIOWrapper, number: int, offset: int, limit: int, room: in
         if len(lines) == limit:
             return lines, number, False
         number += 1
-        more = 0 if piece.endswith("\n") else _rest_of_line(text)
+        more = 0 if piece.endswith(end) else _rest_of_line(text, end)
         if number < offset:
             continue
         line = _numbered(number, piece if more else piece.rstrip("\r\n"), more)
@@ -65,48 +68,48 @@ def _take(text: io.TextIOWrapper, number: int, offset: int, limit: int, room: in
     return lines, number, True
 
 
-def _skip_lines(raw: BinaryIO, count: int) -> int:
+def _skip_lines(raw: BinaryIO, count: int, newline: bytes) -> int:
     """Put `raw` behind so many lines, or at its end; how many there were."""
-    at, skipped, last = raw.tell(), 0, b"\n"
+    at, skipped, last = raw.tell(), 0, newline
     while skipped < count and (block := raw.read(_BLOCK)):
-        found = block.count(b"\n")
+        found = block.count(newline)
         if skipped + found >= count:
             end = 0
             for _ in range(count - skipped):
-                end = block.index(b"\n", end) + 1
+                end = block.index(newline, end) + 1
             raw.seek(at + end)
             return count
         skipped += found
         at += len(block)
         last = block[-1:]
-    return skipped + (last != b"\n")
+    return skipped + (last != newline)
 
 
-def _rest_of_line(text: io.TextIOWrapper) -> int:
+def _rest_of_line(text: io.TextIOWrapper, end: str) -> int:
     """Read to the end of the line; how many characters that were."""
     skipped = 0
     while rest := text.readline(65_536):
         skipped += len(rest.rstrip("\r\n"))
-        if rest.endswith("\n"):
+        if rest.endswith(end):
             break
     return skipped
 
 
-def _count(path: Path) -> int | None:
+def _count(path: Path, newline: bytes) -> int | None:
     with path.open("rb") as raw:
         if path.stat().st_size > _COUNTED:
             return None
-        total, last = 0, b"\n"
+        total, last = 0, newline
         while block := raw.read(_BLOCK):
-            total += block.count(b"\n")
+            total += block.count(newline)
             last = block[-1:]
-    return total + (last != b"\n")
+    return total + (last != newline)
 
 
-def _count_wide(path: Path, encoding: Encoding) -> int | None:
+def _count_wide(path: Path, encoding: Encoding, end: str) -> int | None:
     if path.stat().st_size > _COUNTED_WIDE:
         return None
-    with path.open(encoding=encoding.name, errors="replace", newline="\n") as text:
+    with path.open(encoding=encoding.name, errors="replace", newline=end) as text:
         return sum(1 for _ in text)
 
 

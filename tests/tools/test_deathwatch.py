@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -49,6 +50,16 @@ async def gone(pid: int) -> None:
             await asyncio.sleep(0.01)
 
 
+def watches(mark: str = "") -> list[psutil.Process]:
+    """Those of our own process, whose mark is as said."""
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            if "codeagent-watch" in (words := child.cmdline()) and mark in words[-1]:
+                found.append(child)
+    return found
+
+
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 async def test_a_kill_of_the_session_ends(tmp_path: Path, command: str) -> None:
     program = await asyncio.create_subprocess_exec(
@@ -63,23 +74,19 @@ async def test_a_kill_of_the_session_ends(tmp_path: Path, command: str) -> None:
 
 async def test_an_orderly_end_leaves_no_watch_behind(tmp_path: Path) -> None:
     jobs = JobTable()
-    before = psutil.Process().children()
+    before = watches()
     job = jobs.start("true", cwd=tmp_path, environ=dict(os.environ))
     jobs.beside().start("true", cwd=tmp_path, environ=dict(os.environ))
     await job.wait(60)
-    watches = [
-        child for child in psutil.Process().children() if child not in before and "codeagent-watch" in child.cmdline()
-    ]
+    begun = set(watches()) - set(before)
     await jobs.aclose()
-    assert (len(watches), [watch.is_running() for watch in watches]) == (1, [False])
+    assert (len(begun), begun & set(watches())) == (1, set())
 
 
 async def test_a_watch_that_is_gone_or_cannot_begin_harms_nothing(tmp_path: Path) -> None:
     watch = DeathWatch("no such mark")
     watch.end()
     watch.begin({})
-    for child in psutil.Process().children():
-        if "codeagent-watch" in child.cmdline() and "no such mark" in child.cmdline():
-            child.kill()
-            child.wait()
+    for child in watches("no such mark"):
+        child.kill()
     watch.end()

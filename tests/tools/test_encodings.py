@@ -54,11 +54,34 @@ def test_accented_letters_are_not_taken_for_chinese(text: str) -> None:
     {
         "gb18030": ["你好", "编译错误", "用户名或密码不正确", "// 配置文件", "print('没有找到记录')"],
         "big5": ["編譯錯誤", "使用者名稱或密碼不正確", "設定檔", "這是一個測試檔案", "print('找不到紀錄')"],
+        "euc-kr": ["안녕하세요", "한국", "# 면적을 계산한다", "파일을 찾을 수 없습니다"],
+        "cp1251": ["Привет", "ПРИВЕТ МИР", "// Ошибка: файл не найден", "да"],
+        "koi8-r": ["Привет", "# Ошибка: файл не найден"],
         "shift_jis": ["こんにちは", "# 面積を計算する", "エラー", "処理を開始します。", "print('見つかりません')"],
     }.items(),
 )
 def test_a_few_words_tell_the_encoding(encoding: str, texts: list[str]) -> None:
     assert [detect(text.encode(encoding)) for text in texts] == [Encoding(encoding)] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        *(("gb18030", "龘靐"), ("gb18030", "权限"), ("big5", "台灣"), ("euc-jp", "日本語"), ("latin-1", "ÄÖÜ")),
+        *(("cp1250", "Žluťoučký kůň"), ("iso8859-7", "Καλημέρα κόσμε"), ("cp1255", "שלום עולם")),
+        *(("cp1256", "مرحبا بالعالم"), ("tis-620", "สวัสดีชาวโลก")),
+    ],
+)
+def test_what_may_be_guessed_wrongly_is_not_certain(encoding: str, text: str) -> None:
+    found = detect(text.encode(encoding))
+    assert found is not None
+    assert not found.sure
+
+
+def test_lines_that_end_with_carriage_returns_alone_are_lines() -> None:
+    assert decode(b"a\r\rb\r") == ("a\n\nb\n", Encoding(carriage_returns=True))
+    assert decode(b"a\rb\n") == ("a\rb\n", Encoding())
+    assert Encoding(carriage_returns=True).encode("a\r\nb\nc") == b"a\rb\rc"
 
 
 @pytest.mark.parametrize(
@@ -75,10 +98,10 @@ def test_binary_is_no_text(data: bytes) -> None:
 
 def test_the_beginning_of_a_file_may_end_inside_a_character() -> None:
     assert detect("好".encode()[:2], whole=False) == Encoding()
-    assert detect("你好".encode("gb18030")[:3], whole=False) == Encoding("gb18030")
+    assert detect("你好".encode("gb18030")[:3], whole=False) == Encoding("gb18030", sure=False)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")))
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\ufeff")))
 def test_utf8_is_always_recognised(text: str) -> None:
     assert decode(text.encode()) == (text, Encoding())
 

@@ -86,7 +86,7 @@ def _plan(params: Params, ctx: ToolContext) -> _Plan:
         case Edited():
             if edit.text == before:
                 raise ToolFault(f"This would leave {name} as it is; nothing to do.", "no change")
-            return _Plan(path, encode_as(edit.text, encoding, name), Diff(name, before, edit.text), edit)
+            return _Plan(path, encode_as(edit.text, encoding, name, before), Diff(name, before, edit.text), edit)
 
 
 def _not_found(text: str, old: str, name: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,8 +15,9 @@ from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
-from codeagent.tools.encodings import detect
+from codeagent.tools.encodings import Encoding, detect
 from codeagent.tools.notebooks import notebook_lines
+from codeagent.tools.own_search import ends_lines_with_cr
 from codeagent.tools.paging import LINES, answer, page_of, read_page
 from codeagent.tools.paths import missing, resolve, short, shown
 from codeagent.tools.pdf import read_pdf
@@ -74,8 +77,22 @@ def _read(path: Path, offset: int, limit: int, ctx: ToolContext) -> ToolResult |
         return ToolResult(f"({name} is empty)", summary="empty")
     if path.suffix.lower() == ".ipynb" and (lines := notebook_lines(path)) is not None:
         return answer(page_of(lines, offset, limit, room), name, "[a notebook as cells; the file itself is JSON]")
-    kept = () if encoding.name in ("utf-8", "latin-1") else (f"[encoding {encoding.name}, kept when you edit]",)
-    return answer(read_page(path, encoding, offset, limit, room), name, *kept)
+    if ends_lines_with_cr(str(path)):
+        encoding = replace(encoding, carriage_returns=True)
+    return answer(read_page(path, encoding, offset, limit, room), name, *_written(encoding))
+
+
+def _written(encoding: Encoding) -> Iterator[str]:
+    """What is unusual about how a file is written."""
+    if not encoding.sure:
+        yield (
+            f"[encoding not certain, read as {encoding.name}: some characters may be others. An edit keeps the bytes "
+            "around it, and writes no characters but ASCII and those of the file]"
+        )
+    elif encoding.name not in ("utf-8", "latin-1"):
+        yield f"[encoding {encoding.name}, kept when you edit]"
+    if encoding.carriage_returns:
+        yield "[lines end with carriage returns, kept when you edit]"
 
 
 def _picture(path: Path, name: str, head: bytes, ctx: ToolContext) -> ToolResult:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from codeagent.core.tools import Action, Diff, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import UTF8, Encoding
-from codeagent.tools.loading import check_new, load_for_change, written_like
+from codeagent.tools.loading import check_new, encode_as, load_for_change, written_like
 from codeagent.tools.paths import counted, resolve, short, shown
 from codeagent.tools.writing import write_atomic
 
@@ -56,14 +56,19 @@ def _plan(params: Params, ctx: ToolContext) -> _Plan:
     after = written_like(params.content, before)
     if after == before:
         raise ToolFault(f"{name} already holds exactly this; nothing was written.", "unchanged")
-    data, note = _encoded(after, encoding)
+    data, note = _encoded(after, encoding, name, before)
     return _Plan(path, data, Diff(name, before, after), note)
 
 
-def _encoded(text: str, encoding: Encoding) -> tuple[bytes, str]:
+def _encoded(text: str, encoding: Encoding, name: str, before: str) -> tuple[bytes, str]:
+    """The bytes, and what is to be said of their encoding. Raises ToolFault as `encode_as` does."""
+    if encoding.guesses(text, before) and not any(char in before for char in text if char > "\x7f"):
+        return UTF8.encode(text), f" Its encoding was not certain ({encoding.name}?): now UTF-8."
     try:
-        return encoding.encode(text), ""
-    except UnicodeEncodeError:
+        return encode_as(text, encoding, name, before), ""
+    except ToolFault:
+        if encoding.guesses(text, before):
+            raise
         return UTF8.encode(text), f" Its encoding was {encoding.name}, which lacks some of these characters: now UTF-8."
 
 

@@ -148,7 +148,7 @@ class House:
         connection = await self._connect(None)
         found = await self._wanted()
         if found is None:
-            history, reason = self._new(connection.model.name), "start"
+            history, reason = self._new(connection), "start"
         elif self._options.fork:
             info = self._info(connection.model.name, parent=found.id)
             target = self._catalog.path(self._project.id, info.id)
@@ -189,14 +189,14 @@ class House:
     async def _open(self, path: Path, connection: Connection) -> History:
         return await open_session(path, shape=connection.shape, estimate=self._assembly.estimate)
 
-    def _new(self, model: str) -> History:
-        info = self._info(model)
+    def _new(self, connection: Connection) -> History:
+        info = self._info(connection.model.name)
         path = self._catalog.path(self._project.id, info.id)
         if path.exists():
             raise SessionError(
                 "There is a session {id} already.", id=info.id, hint=f"To go on with it: codeagent --resume {info.id}"
             )
-        return new_session(path, info, estimate=self._assembly.estimate)
+        return new_session(path, info, shape=connection.shape, estimate=self._assembly.estimate)
 
     def _info(self, model: str, parent: str | None = None) -> SessionInfo:
         chosen = self._options.session_id

@@ -76,7 +76,7 @@ class Endpoints:
         patches = profile.patches if format == "auto" else format == "patch"
         return Connection(
             model,
-            profile.shape,
+            replace(profile.shape, model=endpoint.model),
             (*notices, *more),
             embedder if self.settings.memory.retriever == "hybrid" else None,
             embedder if self.settings.index.vectors else None,
@@ -179,7 +179,8 @@ class Endpoints:
         if provider.api_key_env and not key:
             raise ConfigError("{variable} is not set.", variable=provider.api_key_env, hint="It holds the key.")
         url = presets.normalise_url(provider.base_url)
-        endpoint = self._with_times(Endpoint(url, key, chosen, key_source=provider.api_key_env))
+        extra = tuple(provider.extra.items())
+        endpoint = self._with_times(Endpoint(url, key, chosen, extra=extra, key_source=provider.api_key_env))
         return replace(endpoint, lessons=LessonBook(self.home.profiles, provider.profile.settled()))
 
     async def _preset(self, preset: Preset, model: str) -> Endpoint:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from codeagent.core.images import Image
@@ -42,6 +42,8 @@ class Reasoning:
 
     text: str
     key: str = "reasoning_content"
+    by: str = field(default="", compare=False)
+    """The model that thought so, "" where that is not known: it is no part of what was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,12 @@ class WireShape:
     """Send the reasoning of assistant messages back under the key it came in."""
     empty_content: Literal["null", "empty"] = "null"
     """The `content` of an assistant message that has tool calls and no text."""
+    model: str = ""
+    """Who reads them: the reasoning of another model is not echoed ("" for anybody)."""
+
+    def echoes(self, reasoning: Reasoning | None) -> bool:
+        foreign = reasoning is not None and reasoning.by and self.model and reasoning.by != self.model
+        return self.echo_reasoning and reasoning is not None and not foreign
 
 
 PLAIN = WireShape()
@@ -114,7 +122,7 @@ def to_wire(message: Message, shape: WireShape = PLAIN) -> dict[str, Any]:
         case AssistantMessage(text, calls, reasoning):
             empty = None if calls and shape.empty_content == "null" else ""
             wire: dict[str, Any] = {"role": "assistant", "content": text or empty}
-            if reasoning is not None and shape.echo_reasoning:
+            if reasoning is not None and shape.echoes(reasoning):
                 wire[reasoning.key] = reasoning.text
             if calls:
                 wire["tool_calls"] = [

@@ -154,7 +154,8 @@ def _message_tail(entry: Entry) -> bytes:
     """The last keys of an object about `entry`; reasoning always, whether or not the wire form echoes it."""
     message = entry.message
     if isinstance(message, AssistantMessage) and message.reasoning is not None:
-        reasoning = encode_json({"key": message.reasoning.key, "text": message.reasoning.text})
+        kept = message.reasoning
+        reasoning = encode_json({"key": kept.key, "text": kept.text} | ({"by": kept.by} if kept.by else {}))
         return b',"message":' + entry.wire + b',"reasoning":' + reasoning + b"}"
     return b',"message":' + entry.wire + b"}"
 
@@ -227,8 +228,7 @@ def read_entry(fields: Mapping[str, Any], encode: Encode, estimate: Estimate) ->
     """The entry of a message record, or of one of a compaction's messages."""
     raw = _need(fields, "message", dict)
     kept = _may(fields, "reasoning", dict)
-    reasoning = Reasoning(_need(kept, "text", str), _need(kept, "key", str)) if kept is not None else None
-    message = from_wire(raw, reasoning)
+    message = from_wire(raw, None if kept is None else _reasoning(kept))
     wire = encode(message)
     return Entry(
         id=f"m{_number(fields.get('id'))}",
@@ -274,6 +274,10 @@ def read_usage(fields: Mapping[str, Any]) -> UsageRecord:
 def read_text(fields: Mapping[str, Any], key: str) -> str:
     text: str = _need(fields, key, str)
     return text
+
+
+def _reasoning(fields: Mapping[str, Any]) -> Reasoning:
+    return Reasoning(_need(fields, "text", str), _need(fields, "key", str), _may(fields, "by", str) or "")
 
 
 def _origin(value: object, role: str) -> Origin:

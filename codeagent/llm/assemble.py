@@ -5,7 +5,9 @@ Tolerant in what it reads, strict in one thing: a stream that ended before it wa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +21,7 @@ from codeagent.llm.errors import read_error, refused
 from codeagent.llm.parting import Part, Parted, Parting
 from codeagent.llm.pieces import Text
 
+NO_TOOLS: Mapping[str, str] = MappingProxyType({})
 REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text")
 _CUT = {"length", "max_tokens", "model_length", "max_output_tokens"}
 _HELD_BACK = {
@@ -32,10 +35,12 @@ class Assembler:
     """One reply in the making."""
 
     def __init__(
-        self, endpoint: Endpoint, tools: Collection[str] = (), *, thinking: bool = False, bare: bool = False
+        self, endpoint: Endpoint, tools: Mapping[str, str] = NO_TOOLS, *, thinking: bool = False, bare: bool = False
     ) -> None:
-        """`tools`: the names that a call written as text may have; for the others see `Parting`."""
+        """`tools`: the names of those that were offered, by what the model knows them as; only they can be calls that
+        are written as text. For the others see `Parting`."""
         self._endpoint = endpoint
+        self._tools = tools
         self._parting = Parting(tools, thinking=thinking, bare=bare)
         self._parted: Parted | None = None
         self._text = Text()
@@ -119,14 +124,14 @@ class Assembler:
             self.rest()
         assert self._parted is not None
         finished = list(self._calls.finish())
-        written = tuple(ToolCall(_new_id(), call.name, call.arguments) for call in self._parted.calls)
+        written = tuple(ToolCall(_new_id(), self._tools[call.name], call.arguments) for call in self._parted.calls)
         # Some hosts never give a reason and end with [DONE] alone: then what came must be whole by itself.
         silent = done and all(whole for _, whole in finished) and bool(finished or self._text.whole().strip())
         self._check(ended=bool(self.finish) or silent)
         cut = self.finish.lower() in _CUT
         message = AssistantMessage(
             self._parted.text,
-            tuple(call for call, _ in finished) or written,
+            tuple(replace(call, name=self._tools.get(call.name, call.name)) for call, _ in finished) or written,
             self._reasoned(self._parting.thought or self._parted.lost),
         )
         broken = frozenset(call.id for call, whole in finished if cut and not whole)
@@ -135,8 +140,8 @@ class Assembler:
     def _reasoned(self, tagged: str) -> Reasoning | None:
         """Reasoning under the key it came in, or from the content, where nothing else tells a key."""
         if self._reasoning_key and (self._thought or not tagged.strip()):
-            return Reasoning(self._reasoning.whole(), self._reasoning_key)
-        return Reasoning(tagged.strip(), REASONING_KEYS[0]) if tagged.strip() else None
+            return Reasoning(self._reasoning.whole(), self._reasoning_key, self._endpoint.model)
+        return Reasoning(tagged.strip(), REASONING_KEYS[0], self._endpoint.model) if tagged.strip() else None
 
     def _check(self, *, ended: bool) -> None:
         finish = self.finish.lower()
@@ -170,6 +175,8 @@ def _list(value: object) -> list[Any]:
 def _thought(delta: Mapping[str, Any]) -> tuple[str, str] | None:
     """Key and text of the reasoning in `delta`: the first key that is not empty, else the first that is there."""
     there = [(key, delta[key]) for key in REASONING_KEYS if isinstance(delta.get(key), str)]
+    if not there and (details := _content(delta.get("reasoning_details"))[0]):
+        return "reasoning", details
     return next((pair for pair in there if pair[1]), there[0] if there else None)
 
 

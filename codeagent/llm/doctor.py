@@ -237,6 +237,8 @@ class _Examiner:
             answer = await self._try("JSON schema", message, client=client)
         if isinstance(answer, Finding):
             return answer
+        if "response_format" in answer.seen.dropped:
+            return Finding("JSON schema", "no")
         kept = _fits(answer.reply.message.text)
         return Finding("JSON schema", "yes" if kept else "no", "" if kept else "taken, but not kept")
 

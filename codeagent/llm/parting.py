@@ -19,6 +19,8 @@ _TAGS = {
     "[THINK]": "[/THINK]",
 }
 _CLOSERS = tuple(_TAGS.values())
+_LATE = ("<think>", "<thinking>", "<seed:think>", "[THINK]")
+"""Tags that open a thought at the beginning of a later line, too; the others are words that documents use."""
 _MARGIN = 60
 """Characters of a line in which a fence can begin."""
 _QUOTES = ("`", '"', "'")
@@ -46,13 +48,15 @@ class Parting:
         stands in the prompt; `bare`: JSON alone at the end is a call too."""
         self._names = names
         self._bare = bare
-        self._marks = MARKS if names else ()
+        self._marks = (*_LATE, *(MARKS if names else ()))
         self._state: Literal["start", "thought", "text", "held"] = "start"
         self._assumed = thinking
         self._closers = _CLOSERS
         self._apart = False
         self._tagged = False
         """A thought has come and gone."""
+        self._late: tuple[str, int] | None = None
+        """The tag of a thought in the middle of the answer, and how many pieces of thought there were before."""
         self._tail = ""
         """What has not been told yet."""
         self._text: list[str] = []
@@ -105,7 +109,7 @@ class Parting:
                 return self._as_thought(told)
             if at >= 0:
                 told, self._tail = self._tail[:at], self._tail[at + len(closer) :]
-                self._state, self._assumed, self._tagged = "start", False, True
+                self._state, self._assumed, self._tagged, self._late = "start", False, True, None
                 return self._as_thought(told)
         keep = _possible(self._tail, self._closers)
         told, self._tail = self._tail[: len(self._tail) - keep], self._tail[len(self._tail) - keep :]
@@ -130,13 +134,24 @@ class Parting:
     def _say(self) -> list[Part]:
         at = 0
         while (at := _earliest(self._tail, self._marks, at)) >= 0:
-            if not self._code.after(self._tail[:at]).inside:
-                said, self._tail, self._state = self._tail[:at], self._tail[at:], "held"
-                return self._as_text(said)
+            code = self._code.after(self._tail[:at])
+            late = next((tag for tag in _LATE if self._tail.startswith(tag, at)), None)
+            if not code.inside and (late is None or not (self._apart or code.begun.strip())):
+                return self._part(at, late)
             at += 1
         keep = _possible(self._tail, self._marks)
         said, self._tail = self._tail[: len(self._tail) - keep], self._tail[len(self._tail) - keep :]
         return self._as_text(said)
+
+    def _part(self, at: int, tag: str | None) -> list[Part]:
+        """The text ends there: a thought begins by `tag`, or what may be a call."""
+        said, self._tail = self._tail[:at], self._tail[at + len(tag or "") :]
+        told = self._as_text(said)
+        if tag is None:
+            self._state = "held"
+        else:
+            self._state, self._closers, self._late = "thought", (_TAGS[tag],), (tag, len(self._thought))
+        return told
 
     def _as_text(self, said: str) -> list[Part]:
         if not said:
@@ -162,8 +177,14 @@ class Parting:
 
     def _unclosed(self, rest: str, whole: bool) -> Parted:
         """Thinking to the end; where that was only assumed and the reply is whole, it was the answer."""
+        said = "".join(self._text)
+        if self._late is not None:
+            tag, at = self._late
+            text = tag + "".join(self._thought[at:]) + rest
+            del self._thought[at:]
+            return Parted([("text", text)], [], said + text)
         if not self._assumed or not whole:
-            return Parted(self._as_thought(rest), [], "")
+            return Parted(self._as_thought(rest), [], said)
         text = "".join(self._thought) + rest
         self._thought.clear()
         return Parted([("text", text)] if text else [], [], text)

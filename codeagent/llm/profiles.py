@@ -7,7 +7,7 @@ one of our optional fields drops it (`without`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -15,7 +15,18 @@ from typing import Any, Literal
 from codeagent.core.messages import PLAIN, WireShape, blind, encode_json
 from codeagent.core.ports import Endpoint, Request
 from codeagent.llm.presets import parts
-from codeagent.llm.shaping import Ids, Thoughts, alternating, plain_tools, system_as_user, with_ids, with_thoughts
+from codeagent.llm.shaping import (
+    Ids,
+    Thoughts,
+    alternating,
+    named_tools,
+    plain_tools,
+    system_as_user,
+    with_ids,
+    with_names,
+    with_thoughts,
+    without_null,
+)
 
 LimitField = Literal["max_tokens", "max_completion_tokens"]
 Efforts = Mapping[str, Mapping[str, Any]]
@@ -41,6 +52,13 @@ _ALTERNATE = _says(
     r"must alternate", r"unexpected role", r"not the same role", r"consecutive (user|messages)",
     r"after (a )?tool message", r"expected last role",
 )  # fmt: skip
+_NO_NAME = _says(
+    r"(function|tool)s?\W.{0,60}name\b.{0,80}(pattern|invalid|too long|maximum length|start with|must|at most)",
+    r"(invalid|illegal)[^.]{0,20} (function|tool)[_ ]?(call )?name",
+)
+_NO_NULL = _says(
+    r"content\b[^.]{0,80}(null|None(Type)?\b|must be a string|valid string|is required|field required)",
+)
 _NO_SCHEMA = _says(
     r"anyOf|oneOf|allOf|\$ref|\$defs|additionalProperties",
     r"(invalid|unsupported|unknown|not a valid)[^.]{0,60}(schema|function_declarations|tools?\.|parameters)",
@@ -97,16 +115,25 @@ class Profile:
     thoughts: Thoughts = "kept"
     plain_schemas: bool = False
     """Tool schemas without references, alternatives and formats."""
+    plain_names: bool = False
+    """Names of tools in the letters and the length that every server takes."""
+    nulls: bool = True
+    """The content of a message with calls alone may be null; else it is empty."""
+    dropped: tuple[str, ...] = ()
+    """What is left out of the endpoint's `extra`."""
     opened: bool = False
     """Replies begin inside a thought, whose opening tag stands in the prompt."""
     bare_calls: bool = False
     """JSON alone at the end of a reply is a call."""
 
-    def without(self, complaint: str, *, pictures: bool = False) -> Profile | None:
+    def without(self, complaint: str, *, pictures: bool = False, extra: Collection[str] = ()) -> Profile | None:
         """The profile that leaves out what a refusal complains of; None when it names nothing of ours.
 
-        `pictures`: the request carried some.
+        `pictures`: the request carried some; `extra`: fields that were sent beside ours.
         """
+        named = tuple(name for name in extra if name not in self.dropped and _named(name, complaint))
+        if named:
+            return replace(self, dropped=(*self.dropped, *named))
         if pictures and self.vision and _NO_PICTURES.search(complaint):
             return replace(self, vision=False)
         if self.usage and re.search(r"stream_options|include_usage", complaint):
@@ -118,7 +145,7 @@ class Profile:
             # It speaks of thinking too, which is what switches efforts.
             return replace(self, thoughts="always")
         names = {name for sent in self.efforts.values() for name in sent}
-        if any(re.search(rf"\b{name}\b", complaint) for name in names):
+        if any(_named(name, complaint) for name in names):
             return replace(self, efforts={})
         return next((leaner for says, leaner in self._mended() if says.search(complaint) and leaner != self), None)
 
@@ -128,10 +155,16 @@ class Profile:
             (_NO_THOUGHTS, replace(self, thoughts="never")),
             (_NINE, replace(self, ids="nine")),
             (_SHORT, replace(self, ids="short")),
+            (_NO_NAME, replace(self, plain_names=True)),
+            (_NO_NULL, replace(self, nulls=False)),
             (_NO_SYSTEM, replace(self, system=False, alternate=True)),
             (_ALTERNATE, replace(self, alternate=True)),
             (_NO_SCHEMA, replace(self, plain_schemas=True)),
         )
+
+
+def _named(field: str, complaint: str) -> bool:
+    return re.search(rf"\b{re.escape(field)}\b", complaint) is not None
 
 
 _TABLE: tuple[tuple[str, str, Profile], ...] = (
@@ -175,8 +208,12 @@ def body(request: Request, endpoint: Endpoint, profile: Profile) -> bytes:
     if request.max_tokens and profile.limit:
         sent[profile.limit] = request.max_tokens
     sent.update(profile.efforts.get(request.effort or "", {}))
-    sent.update(endpoint.extra)
-    tools = plain_tools(request.tools) if profile.plain_schemas and request.tools else request.tools
+    sent.update((name, value) for name, value in endpoint.extra if name not in profile.dropped)
+    tools = request.tools
+    if tools and profile.plain_schemas:
+        tools = plain_tools(tools)
+    if tools and profile.plain_names:
+        tools = named_tools(tools)
     tools = b"" if tools in (b"", b"[]") else b',"tools":' + tools
     return b'%b%b,"messages":[%b]}' % (encode_json(sent)[:-1], tools, b",".join(_shaped(request.messages, profile)))
 
@@ -190,6 +227,10 @@ def _shaped(messages: Iterable[bytes], profile: Profile) -> Iterable[bytes]:
         steps.append(system_as_user)
     if profile.ids != "any":
         steps.append(lambda message: with_ids(message, profile.ids))
+    if profile.plain_names:
+        steps.append(with_names)
+    if not profile.nulls:
+        steps.append(without_null)
     if profile.thoughts != "kept":
         steps.append(lambda message: with_thoughts(message, profile.thoughts))
     for step in steps:

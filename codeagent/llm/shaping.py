@@ -25,11 +25,14 @@ _ID = re.compile(rb'("tool_call_id":|\{"id":)"((?:[^"\\]|\\.)*)"')
 _FITS = {"short": re.compile(rb"[\w-]{1,40}"), "nine": re.compile(rb"[A-Za-z0-9]{9}")}
 _REASONING = re.compile(rb',"(?:reasoning_content|reasoning|reasoning_text)":"(?:[^"\\]|\\.)*"')
 _ASSISTANT = b'{"role":"assistant",'
+_TOOL = b'{"role":"tool",'
+_NAME = re.compile(rb'((?:,|"function":\{)"name":)"((?:[^"\\]|\\.)*)"')
+_FITTING_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def with_ids(message: bytes, ids: Ids) -> bytes:
     """`message` with ids that fit; those that do not become others, the same for a call and its result."""
-    if ids == "any" or not message.startswith((_ASSISTANT, b'{"role":"tool",')):
+    if ids == "any" or not message.startswith((_ASSISTANT, _TOOL)):
         return message
 
     def fitting(found: re.Match[bytes]) -> bytes:
@@ -39,7 +42,42 @@ def with_ids(message: bytes, ids: Ids) -> bytes:
         return found[1] + b'"' + made.encode() + b'"'
 
     # A result names its call first: what it holds need not be looked through.
-    return _ID.sub(fitting, message, count=1 if message.startswith(b'{"role":"tool",') else 0)
+    return _ID.sub(fitting, message, count=1 if message.startswith(_TOOL) else 0)
+
+
+def fitting_name(name: str) -> str:
+    """The name itself where every server takes it, else another that tells it apart: a letter, then at most 63 of
+    `[A-Za-z0-9_-]`."""
+    if _FITTING_NAME.fullmatch(name):
+        return name
+    cut = re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:48].strip("_")
+    return f"{cut if cut[:1].isalpha() else f't_{cut}'[:50]}_{sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def with_names(message: bytes) -> bytes:
+    """`message` with names of tools that every server takes, in calls and results alike."""
+    if not message.startswith((_ASSISTANT, _TOOL)):
+        return message
+
+    def fitting(found: re.Match[bytes]) -> bytes:
+        name = json.loads(b'"' + found[2] + b'"')
+        fits = fitting_name(name)
+        return found[0] if fits == name else found[1] + b'"' + fits.encode() + b'"'
+
+    return _NAME.sub(fitting, message, count=1 if message.startswith(_TOOL) else 0)
+
+
+def named_tools(tools: bytes) -> bytes:
+    """Tool schemas under names that every server takes."""
+    listed = json.loads(tools)
+    for tool in listed:
+        tool["function"]["name"] = fitting_name(tool["function"]["name"])
+    return encode_json(listed)
+
+
+def without_null(message: bytes) -> bytes:
+    """An assistant message whose content is empty rather than null."""
+    return message.replace(b'{"role":"assistant","content":null', b'{"role":"assistant","content":""', 1)
 
 
 def with_thoughts(message: bytes, thoughts: Thoughts) -> bytes:

@@ -6,7 +6,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveFloat, PositiveInt, SecretStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from codeagent.options import split_list
@@ -164,6 +173,10 @@ class ProfileSettings(_Table):
     """Reasoning in messages that are sent back."""
     plain_schemas: bool | None = None
     """Tool schemas go without references, alternatives and formats."""
+    plain_names: bool | None = None
+    """Names of tools go in letters, digits, `_` and `-`, at most 64."""
+    nulls: bool | None = None
+    """The content of a message with tool calls alone may be null."""
     opened: bool | None = None
     """Replies begin inside a thought."""
     bare_calls: bool | None = None
@@ -175,6 +188,9 @@ class ProfileSettings(_Table):
         return {name: None if value == "none" else value for name, value in said.items()}
 
 
+_OURS = frozenset({"messages", "model", "stream", "tools"})
+
+
 class ProviderSettings(_Table):
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]+$")
     base_url: str
@@ -182,6 +198,15 @@ class ProviderSettings(_Table):
     """Name of the variable that holds the key ("" where none is needed)."""
     models: Strings = ()
     profile: ProfileSettings = ProfileSettings()
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of each request, as they are; one that is refused is left out from then on."""
+
+    @field_validator("extra")
+    @classmethod
+    def _beside_ours(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        if ours := _OURS.intersection(extra):
+            raise ValueError(f"{min(ours)} is not for extra")
+        return extra
 
 
 class Settings(BaseSettings):

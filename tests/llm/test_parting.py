@@ -21,7 +21,7 @@ def stream(
     *pieces: str, thinking: bool = False, bare: bool = False, finish: str = "stop", apart: str = ""
 ) -> tuple[list[StreamItem], Reply, bool]:
     """The deltas of a content, the reply, and whether it turned out to have begun inside a thought."""
-    assembler = Assembler(HERE, TOOLS, thinking=thinking, bare=bare)
+    assembler = Assembler(HERE, {name: name for name in TOOLS}, thinking=thinking, bare=bare)
     items: list[StreamItem] = []
     if apart:
         items += assembler.feed({"choices": [{"delta": {"reasoning_content": apart}}]})

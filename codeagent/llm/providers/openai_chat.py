@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from codeagent.llm.errors import Refusal, check, read_error, refused, retry_afte
 from codeagent.llm.learning import lessons, profile_of
 from codeagent.llm.presets import is_loopback
 from codeagent.llm.profiles import Profile, body
+from codeagent.llm.shaping import fitting_name
 from codeagent.llm.sse import DONE, EventReader, WholeReader
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class OpenAIChat:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._profile = profile_of(endpoint)
-        self._names: tuple[bytes, frozenset[str]] = (b"", frozenset())
+        self._names: tuple[bytes, dict[str, str]] = (b"", {})
         self._opening: asyncio.Task[AsyncOpenAI] | None = None
 
     async def warm(self) -> None:
@@ -119,10 +120,11 @@ class OpenAIChat:
             found = lessons(self._endpoint, profile)
             await asyncio.to_thread(self._endpoint.lessons.learn, self._endpoint.place, found)
 
-    def _offered(self, tools: bytes) -> frozenset[str]:
-        """The names of the tools of a request; they stay the same for most of a session."""
+    def _offered(self, tools: bytes) -> Mapping[str, str]:
+        """The names of the tools of a request, by what the model may call them; the same for most of a session."""
         if tools != self._names[0]:
-            self._names = tools, frozenset(str(tool["function"]["name"]) for tool in json.loads(tools))
+            names = [str(tool["function"]["name"]) for tool in json.loads(tools)]
+            self._names = tools, {fitting_name(name): name for name in names} | {name: name for name in names}
         return self._names[1]
 
     async def fetch(self, path: str, content: Mapping[str, Any] | None = None) -> object:
@@ -167,10 +169,11 @@ class OpenAIChat:
         """Send the request and, where a refusal names an optional field of ours, send it again without."""
         client = await self._connect()
         profile = self._profile
+        content = body(request, self._endpoint, profile)
         while True:
             try:
                 async with asyncio.timeout(self._endpoint.first_token_timeout):
-                    opened = await self._post(client, body(request, self._endpoint, profile))
+                    opened = await self._post(client, content)
                 if profile != self._profile:
                     await self._learn(profile)
                 return opened
@@ -178,10 +181,12 @@ class OpenAIChat:
                 raise self._silence(self._endpoint.first_token_timeout) from error
             except (_package().APIError, ValueError) as error:
                 meaning = self._meaning(error)
-                leaner = None if isinstance(meaning, ContextOverflow) else _leaner(profile, error, request)
-                if leaner is None:
+                extra = [name for name, _ in self._endpoint.extra]
+                leaner = None if isinstance(meaning, ContextOverflow) else _leaner(profile, error, request, extra)
+                # What would be sent word for word again would be refused again.
+                if leaner is None or (mended := body(request, self._endpoint, leaner)) == content:
                     raise meaning from error
-                profile = leaner
+                profile, content = leaner, mended
 
     async def _post(self, client: AsyncOpenAI, content: bytes) -> AsyncStream[object]:
         return await client.post(
@@ -254,7 +259,7 @@ class OpenAIChat:
         return ModelError("{url} cannot be asked: {reason}.", url=endpoint.base_url, reason=error)
 
 
-def _leaner(profile: Profile, error: Any, request: Request) -> Profile | None:
+def _leaner(profile: Profile, error: Any, request: Request, extra: Sequence[str]) -> Profile | None:
     """What is left of `profile` when a refusal names something optional in it, or complains of a form it can mend."""
     status, complaint = getattr(error, "status_code", 0), str(getattr(error, "body", ""))
     # Of pictures some say that there is no such endpoint or media type, or just fail.
@@ -262,7 +267,7 @@ def _leaner(profile: Profile, error: Any, request: Request) -> Profile | None:
     # A template that breaks is told as a failure of the server.
     broken = status == 500 and re.search(r"jinja|template|roles? must", complaint) is not None
     heard = pictures or broken or status in (400, 422)
-    return profile.without(complaint, pictures=pictures) if heard else None
+    return profile.without(complaint, pictures=pictures, extra=extra) if heard else None
 
 
 PROVIDER = ProviderKind("openai_chat", OpenAIChat)

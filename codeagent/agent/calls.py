@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from codeagent.core.events import Event, ToolFinished, ToolProgress, ToolStarted
 from codeagent.core.images import Image
-from codeagent.core.messages import INTERRUPTED, ToolCall, ToolMessage, UserMessage
+from codeagent.core.messages import INTERRUPTED, ToolCall, ToolMessage, UserMessage, scrub
 from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.history.history import History
 from codeagent.safety.veil import Veil
@@ -156,7 +156,7 @@ class CallRunner:
 
     def _record(self, done: ToolFinished) -> None:
         about = () if done.result.failed else done.result.about
-        text = "\n\n".join([*filter(None, map(self.preface, about)), done.result.text])
+        text = scrub("\n\n".join([*filter(None, map(self.preface, about)), done.result.text]))
         self.history.append(
             ToolMessage(done.call.id, done.call.name, text),
             origin="tool",

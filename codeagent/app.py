@@ -27,6 +27,7 @@ from codeagent.history.sessions import fork_session, new_session, open_session
 from codeagent.llm.doctor import Diagnosis
 from codeagent.options import Options
 from codeagent.settings import Loaded, load_settings
+from codeagent.settings.write import write_setting
 from codeagent.workspace import find_project
 
 
@@ -127,6 +128,9 @@ class House:
         copy = self._begin(history, connection, "resume")
         copy.mode = mode
         return copy
+
+    def keep(self, key: str, value: object) -> None:
+        write_setting(self._options.home.config, key, value)
 
     async def diagnose(self) -> Diagnosis:
         return await check_up(await self._endpoints.spoken(self._named), self._options.home)

@@ -18,6 +18,7 @@ class Peek:
     theme: str
     vim: bool
     status_line: bool
+    notify: str
     model: str
     """The model as far as it can be told yet, else ""."""
     configured: bool
@@ -40,6 +41,7 @@ def peek(options: Options, project: Project) -> Peek:
         theme=environ.get("CODEAGENT_THEME") or _text(team, "theme") or _text(user, "theme") or "default",
         vim=_on(environ.get("CODEAGENT_UI__VIM", ui.get("vim", False))),
         status_line=_on(environ.get("CODEAGENT_UI__STATUS_LINE", ui.get("status_line", True))),
+        notify=environ.get("CODEAGENT_UI__NOTIFY") or _text(ui, "notify") or "bell",
         model=model or (found[0].model if found else ""),
         configured=bool(
             found

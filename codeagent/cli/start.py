@@ -83,6 +83,7 @@ def _look(options: Options, project: Project, known: Peek) -> Look:
         theme=known.theme,
         vim=known.vim,
         status_line=known.status_line,
+        notify=known.notify,
         editor=editor(options.environ),
         environ=options.environ,
     )

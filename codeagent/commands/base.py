@@ -56,6 +56,10 @@ class Desk(Protocol):
         """Close `session` and go on in a copy of it. Raises CodeAgentError."""
         ...
 
+    def keep(self, key: str, value: object) -> None:
+        """Write a setting into the person's own configuration. Raises ConfigError, StoreError."""
+        ...
+
     async def diagnose(self) -> Diagnosis:
         """Examine the endpoint of the session's model, and keep what is found. Raises CodeAgentError."""
         ...

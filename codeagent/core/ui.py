@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from codeagent.core.events import Notice
 from codeagent.core.tools import Preview
+
+Theme = Literal["default", "dark", "light", "colour-blind", "plain"]
+Call = Literal["off", "bell", "desktop"]
+"""How a person is called who is elsewhere: not at all, by the terminal's bell, by a notification of the desktop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +72,6 @@ class UI(Protocol):
     async def edit(self, text: str) -> str | None: ...
     async def copy(self, text: str) -> bool: ...
     def show(self, shown: Shown) -> None: ...
+    def appear(self, *, theme: Theme | None = None, vim: bool | None = None) -> bool:
+        """Look, or take keys, like this from now on. False where there is no terminal to draw on."""
+        ...

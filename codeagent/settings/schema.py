@@ -18,6 +18,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from codeagent.core.ui import Call, Theme
 from codeagent.options import split_list
 
 ENV_PREFIX = "CODEAGENT_"
@@ -144,6 +145,8 @@ class SecretSettings(_Table):
 class UiSettings(_Table):
     vim: bool = False
     status_line: bool = True
+    notify: Call = "bell"
+    """How you are called when a long turn ends or a question waits, and no key was pressed for a while."""
 
 
 class NetworkSettings(_Table):
@@ -237,7 +240,7 @@ class Settings(BaseSettings):
     permission_mode: Literal["default", "accept-edits", "plan", "yolo"] = "default"
     language: str = ""
     """Language of the interface ("" follows LANG)."""
-    theme: Literal["default", "light", "plain"] = "default"
+    theme: Theme = "default"
     memory: MemorySettings = MemorySettings()
     compaction: CompactionSettings = CompactionSettings()
     task_memory: TaskMemorySettings = TaskMemorySettings()

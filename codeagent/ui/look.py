@@ -23,6 +23,10 @@ class Look:
     theme: str = "default"
     vim: bool = False
     status_line: bool = True
+    notify: str = "bell"
+    """How the person is called who is elsewhere: "bell", "desktop"; anything else does not."""
+    away: float = 10.0
+    """Seconds without a key after which they are elsewhere."""
     editor: tuple[str, ...] = ("vi",)
     """Command line of the editor, without the file."""
     environ: Mapping[str, str] = field(default_factory=dict)

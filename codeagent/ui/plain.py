@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from codeagent.commands.base import Desk
 from codeagent.core.errors import CodeAgentError
-from codeagent.core.ui import UI, Answer, Question, Shown
+from codeagent.core.ui import UI, Answer, Question, Shown, Theme
 from codeagent.core.ui import Row as PickerRow
 from codeagent.ui.approve import only_words
 from codeagent.ui.look import Look
@@ -57,6 +57,9 @@ class PlainSurface:
 
     def animate(self, on: bool) -> None:
         """Nothing moves."""
+
+    def call(self, told: str) -> None:
+        """Nobody is called by a pipe."""
 
     def restore(self, text: str) -> None:
         self.write([[("", f"not said: {line}")] for line in text.split("\n")])
@@ -143,6 +146,9 @@ class PlainUI:
         return None
 
     async def copy(self, text: str) -> bool:
+        return False
+
+    def appear(self, *, theme: Theme | None = None, vim: bool | None = None) -> bool:
         return False
 
     def show(self, shown: Shown) -> None:

@@ -21,7 +21,7 @@ from codeagent.core.events import (
     told,
 )
 from codeagent.core.messages import encode_json, to_wire
-from codeagent.core.ui import Answer, Question, Row, Shown
+from codeagent.core.ui import Answer, Question, Row, Shown, Theme
 
 if TYPE_CHECKING:
     from codeagent.agent.session import Status
@@ -63,6 +63,9 @@ class HeadlessUI:
         return None
 
     async def copy(self, text: str) -> bool:
+        return False
+
+    def appear(self, *, theme: Theme | None = None, vim: bool | None = None) -> bool:
         return False
 
     def show(self, shown: Shown) -> None:

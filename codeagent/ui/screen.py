@@ -8,6 +8,7 @@ at most thirty times a second, and never when nothing has.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ from prompt_toolkit.layout.layout import Layout
 from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.widgets import SearchToolbar
 
+from codeagent.core.display import visible
 from codeagent.ui import theme
 from codeagent.ui.controls import RowsControl
 from codeagent.ui.dialog import Dialog
@@ -90,7 +92,8 @@ class Screen:
             dont_extend_height=True,
             get_line_prefix=_prompt,
         )
-        self._style = theme.style(look.theme)
+        self._background = look.environ.get("COLORFGBG", "")
+        self._style = theme.style(look.theme, self._background)
         self.app = _Application(
             layout=Layout(self._body(), focused_element=self._input),
             key_bindings=self.keys,
@@ -105,6 +108,9 @@ class Screen:
             after_render=self._after_render,
         )
         self.app.ttimeoutlen = 2 * ESCAPE
+        self._notify, self._away = look.notify, look.away
+        self._touched = time.monotonic()
+        self.app.key_processor.before_key_press += lambda _: self._touch()
 
     def _body(self) -> AnyContainer:
         lines = HSplit([self._input, self._search])
@@ -190,6 +196,22 @@ class Screen:
         """Put `text` before what is being typed."""
         self.draft.text = "\n".join(part for part in (text, self.draft.text) if part)
         self.draft.cursor_position = len(self.draft.text)
+
+    def dress(self, name: str) -> None:
+        """Another theme; what has settled keeps its looks."""
+        self._style = self.app.style = theme.style(name, self._background)
+        self.changed()
+
+    def call(self, told: str) -> None:
+        """Call the person, where they have pressed no key for a while."""
+        if self._notify not in ("bell", "desktop") or time.monotonic() - self._touched < self._away:
+            return
+        # OSC 9, as iTerm2, WezTerm, Ghostty, Windows Terminal and others understand it; the rest ring.
+        self.output.write_raw(f"\x1b]9;codeagent: {visible(told)}\x07" if self._notify == "desktop" else "\x07")
+        self.output.flush()
+
+    def _touch(self) -> None:
+        self._touched = time.monotonic()
 
     def clear(self) -> None:
         """Empty the screen; the scrollback stays."""

@@ -30,6 +30,10 @@ class Surface(Protocol):
         """Whether what is live changes with the time."""
         ...
 
+    def call(self, told: str) -> None:
+        """Call the person who is elsewhere: something waits for them, or is done."""
+        ...
+
     def restore(self, text: str) -> None:
         """Give words back to the person that did not reach the model."""
         ...

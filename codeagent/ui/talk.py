@@ -150,6 +150,7 @@ class Talk:
                     self.refresh()
         finally:
             self._surface.animate(False)
+            self._surface.call("the turn is over")
             self._last = view.last or self._last
             self._view, self._steerable = None, False
             self._give_back()

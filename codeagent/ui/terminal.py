@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from prompt_toolkit.application import in_terminal
+from prompt_toolkit.enums import EditingMode
 
-from codeagent.core.ui import Answer, Question, Row, Shown
+from codeagent.core.ui import Answer, Question, Row, Shown, Theme
 from codeagent.ui.approve import Approval
 from codeagent.ui.dialog import Picker
 from codeagent.ui.look import Look
@@ -33,6 +34,7 @@ class TerminalUI:
 
     async def ask(self, question: Question) -> Answer:
         async with self._one_at_a_time:
+            self._screen.call(question.title)
             answer: Answer = await self._screen.converse(Approval(question, preview_rows))
             return answer
 
@@ -67,6 +69,13 @@ class TerminalUI:
             return False
         self._screen.output.write_raw(f"\x1b]52;c;{data}\x07")
         self._screen.output.flush()
+        return True
+
+    def appear(self, *, theme: Theme | None = None, vim: bool | None = None) -> bool:
+        if theme is not None:
+            self._screen.dress(theme)
+        if vim is not None:
+            self._screen.app.editing_mode = EditingMode.VI if vim else EditingMode.EMACS
         return True
 
     def show(self, shown: Shown) -> None:

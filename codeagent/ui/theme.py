@@ -53,12 +53,25 @@ _COMMON: Mapping[str, str] = {
 _THEMES: Mapping[str, Mapping[str, str]] = {
     "default": {},
     "light": {"warn": "ansibrightred", "pygments.literal.number": "ansired", "pygments.name.decorator": "ansired"},
+    "dark": {"pygments.name.function": "ansibrightblue", "pygments.name.class": "ansibrightblue"},
+    "colour-blind": {
+        "good": "ansiblue",
+        "bad": "bold ansiyellow",
+        "diff.add": "ansiblue",
+        "diff.del": "ansiyellow",
+        "pygments.literal.string": "ansiblue",
+        "pygments.generic.inserted": "ansiblue",
+        "pygments.generic.deleted": "ansiyellow",
+    },
     "plain": {
         name: " ".join(word for word in style.split() if not word.startswith("ansi")) for name, style in _COMMON.items()
     },
 }
 
 
-def style(theme: str) -> Style:
-    """The style sheet of a theme; an unknown one looks like the default."""
+def style(theme: str, background: str = "") -> Style:
+    """The style sheet of a theme; an unknown one looks like the default, which is the light one where the terminal says
+    that its background is (`background`: what it says in COLORFGBG)."""
+    if theme == "default" and background.rpartition(";")[2] in ("7", "15"):
+        theme = "light"
     return Style(list({**_COMMON, **_THEMES.get(theme, {})}.items()))

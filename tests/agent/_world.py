@@ -30,7 +30,7 @@ from codeagent.core.paths import Home
 from codeagent.core.ports import Provider, Request, StreamItem
 from codeagent.core.tokens import ContextBudget
 from codeagent.core.tools import Tool
-from codeagent.core.ui import Answer, Question, Row, Shown
+from codeagent.core.ui import Answer, Question, Row, Shown, Theme
 from codeagent.endpoints import Connection
 from codeagent.history.history import History
 from codeagent.history.reading import read_state
@@ -61,6 +61,7 @@ class Person:
     edits: list[str | None] = field(default_factory=list)
     """What they make of texts in their editor."""
     copied: list[str] = field(default_factory=list)
+    looks: list[tuple[str | None, bool | None]] = field(default_factory=list)
 
     async def ask(self, question: Question) -> Answer:
         self.asked.append(question)
@@ -78,6 +79,10 @@ class Person:
     async def copy(self, text: str) -> bool:
         self.copied.append(text)
         return len(text) < 1_000
+
+    def appear(self, *, theme: Theme | None = None, vim: bool | None = None) -> bool:
+        self.looks.append((theme, vim))
+        return self.interactive
 
     def show(self, shown: Shown) -> None:
         self.shown.append(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,3 +159,25 @@ async def test_the_session_is_written_where_one_says(sit: Sit) -> None:
         "我的 页.html": "<!doctype",
         "a.txt": '{"v":1,"s',
     }
+
+
+# ---- /theme, /vim --------------------------------------------------------------------------------------------------
+
+
+async def test_colours_and_keys_are_changed_and_kept(sit: Sit, tmp_path: Path) -> None:
+    table = await sit()
+    assert await table.told("/theme colour-blind") == ["The colours are colour-blind from now on."]
+    assert await table.told("/theme pink") == [
+        "There is no theme pink; there are default, dark, light, colour-blind, plain."
+    ]
+    table.person.picks = [None, "plain"]
+    assert await table.told("/theme") == []
+    assert await table.told("/theme") == ["The colours are plain from now on."]
+    assert await table.told("/vim") == ["The input takes the keys of vi now; /vim off ends that."]
+    assert await table.told("/vim off") == ["The input takes the usual keys again."]
+    assert await table.told("/vim maybe") == ["/vim takes “on” or “off”."]
+    assert table.person.looks == [("colour-blind", None), ("plain", None), (None, True), (None, False)]
+    written = tomllib.loads((tmp_path / "home" / "config.toml").read_text("utf-8"))
+    assert written == {"theme": "plain", "ui": {"vim": False}}
+    table.person.interactive = False
+    assert await table.told("/theme dark") == ["There is no terminal to colour."]

@@ -286,6 +286,8 @@ def main() -> int:
         model="test-model",
         vim=bool(told.get("vim")),
         status_line=told.get("status_line", True),
+        notify=told.get("notify", "off"),
+        away=told.get("away", 0.0),
         editor=tuple(told.get("editor", ("vi",))),
         environ=dict(os.environ),
     )

@@ -456,3 +456,25 @@ def test_where_words_are_the_only_answer_they_are_typed_at_once(start: Open) -> 
     terminal.wait_for("Esc: no")
     terminal.press("Esc")
     terminal.wait_for("The answer was nothing")
+
+
+def test_a_person_who_is_elsewhere_is_called(start: Open) -> None:
+    terminal = _ready(start(notify="desktop"))
+    terminal.say("edit")
+    terminal.wait_for("Edit src/a.py?")
+    terminal.press("Enter")
+    terminal.wait_for("❯")
+    terminal.settle()
+    called = [line.split(b"\x07")[0].decode() for line in terminal.raw.split(b"\x1b]9;")[1:]]
+    assert called == ["codeagent: Edit src/a.py?", "codeagent: the turn is over"]
+
+
+@pytest.mark.parametrize(("notify", "away", "rings"), [("bell", 0.0, True), ("bell", 60.0, False), ("off", 0.0, False)])
+def test_the_bell_rings_where_one_wants_it_and_no_key_was_pressed(
+    start: Open, notify: str, away: float, rings: bool
+) -> None:
+    terminal = _ready(start(notify=notify, away=away))
+    terminal.say("hello")
+    terminal.wait_for("You said 'hello'.")
+    terminal.settle()
+    assert (b"\x07" in terminal.raw) is rings

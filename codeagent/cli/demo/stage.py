@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codeagent.core.tools import Command
-from codeagent.core.ui import UI, Answer, Question, Shown
+from codeagent.core.ui import UI, Answer, Question, Shown, Theme
 from codeagent.core.ui import Row as PickerRow
 from codeagent.ui.completion import DraftCompleter
 from codeagent.ui.files import FileIndex
@@ -189,6 +189,9 @@ class LineStage:
         return None
 
     async def copy(self, text: str) -> bool:
+        return False
+
+    def appear(self, *, theme: Theme | None = None, vim: bool | None = None) -> bool:
         return False
 
     def show(self, shown: Shown) -> None:

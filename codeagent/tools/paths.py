@@ -9,6 +9,9 @@ from pathlib import Path
 from codeagent.core.tools import ToolContext
 from codeagent.tools.base import ToolFault
 
+_KERNEL = ("/proc", "/sys", "/dev")
+"""Where files are no files: reading one may wait for ever, act, or tell secrets."""
+
 
 def resolve(ctx: ToolContext, text: str) -> Path:
     """The real path meant by `text`: relative to the working folder, `~` for the home, links followed."""
@@ -23,6 +26,14 @@ def resolve(ctx: ToolContext, text: str) -> Path:
 def shown(ctx: ToolContext, path: Path) -> str:
     """`path` on one line, relative to the working folder where it lies inside, else absolute."""
     return on_one_line(path.relative_to(ctx.cwd).as_posix() if path.is_relative_to(ctx.cwd) else str(path))
+
+
+def refuse_system(ctx: ToolContext, path: Path) -> None:
+    """Raises ToolFault for what the kernel only shows as files."""
+    if any(path.is_relative_to(folder) for folder in _KERNEL):
+        raise ToolFault(
+            f"{shown(ctx, path)} belongs to the system and is not read here; use shell if you need it.", "not a file"
+        )
 
 
 def on_one_line(path: str) -> str:

@@ -62,7 +62,20 @@ async def list_files(folder: Path, ctx: Surroundings, rg: str | None, *, hidden:
         with suppress(OSError):  # it does not run here
             data, _ = await capture([rg, *options, "--", str(folder)], cwd=ctx.roots[0], environ=ctx.environ)
             return [name[start:] for name in os.fsdecode(data).split("\0") if name]
-    return [path[start:] for path in await asyncio.to_thread(list, walk(folder, ctx, hidden=hidden))]
+    wanted = True
+    found: list[str] = []
+
+    def look() -> None:
+        for path in walk(folder, ctx, hidden=hidden):
+            if not wanted:
+                return
+            found.append(path[start:])
+
+    try:
+        await asyncio.to_thread(look)
+    finally:  # nobody waits for the thread any more where this was cancelled
+        wanted = False
+    return found
 
 
 def walk(folder: Path, ctx: Surroundings, *, hidden: bool = False) -> Iterator[str]:

@@ -499,3 +499,9 @@ def test_stars_are_never_gone_back_over(world: World, glob: str) -> None:
     world.file(".gitignore", glob)
     world.file("a" * 250, "")
     assert [Path(found).name for found in walk(world.top, world.ctx)] == ["a" * 250]
+
+
+async def test_a_pipe_is_not_waited_for(world: World) -> None:
+    os.mkfifo(world.top / "pipe")
+    assert (await world.run("grep", pattern="x", path="pipe")).text == "pipe is not a regular file."
+    assert (await world.run("grep", pattern="x")).summary == "no matches"

@@ -14,10 +14,11 @@ from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.globs import matcher, names_hidden, split
-from codeagent.tools.paths import counted, missing, on_one_line, resolve, short, shown
+from codeagent.tools.paths import counted, missing, on_one_line, refuse_system, resolve, short, shown
 from codeagent.tools.walking import list_files, ripgrep
 
 PATHS = 200
+SECONDS = 30.0
 _KEPT = 10_000
 """Paths that are archived where there are more than can be shown."""
 
@@ -38,12 +39,18 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     """
     folder, pattern = _target(params, ctx)
     if not folder.is_dir():
-        raise ToolFault(missing(ctx, folder), "no such folder")
+        told = f"{shown(ctx, folder)} is no folder." if folder.exists() else missing(ctx, folder)
+        raise ToolFault(told, "no such folder")
+    refuse_system(ctx, folder)
     try:
         fits = matcher(pattern)
     except ValueError as error:
         raise ToolFault(f"The pattern {params.pattern} cannot be read: {error}.", "bad pattern") from None
-    files = await list_files(folder, ctx, ripgrep(ctx.environ), hidden=True)
+    try:
+        async with asyncio.timeout(SECONDS):
+            files = await list_files(folder, ctx, ripgrep(ctx.environ), hidden=True)
+    except TimeoutError:
+        raise ToolFault(f"The search was ended after {SECONDS:g} s: narrow path or pattern.", "too slow") from None
     found = await asyncio.to_thread(lambda: [path for path in files if fits(path)])
     hidden = [] if names_hidden(pattern) else [path for path in found if path.startswith(".") or "/." in path]
     if hidden:

@@ -14,7 +14,7 @@ from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
 from codeagent.tools.globs import names_hidden
 from codeagent.tools.own_search import is_binary
-from codeagent.tools.paths import missing, resolve, short, shown
+from codeagent.tools.paths import missing, refuse_system, resolve, short, shown
 from codeagent.tools.queries import Hit, Query
 from codeagent.tools.searching import search, search_hidden
 
@@ -57,6 +57,9 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         )
     if not target.exists():
         raise ToolFault(missing(ctx, target), "missing")
+    refuse_system(ctx, target)
+    if not (target.is_file() or target.is_dir()):
+        raise ToolFault(f"{shown(ctx, target)} is not a regular file.", "not a file")
     if target.is_file() and await asyncio.to_thread(is_binary, target):
         raise ToolFault(f"{shown(ctx, target)} is binary; search it with shell: grep -a.", "binary")
     query = Query(

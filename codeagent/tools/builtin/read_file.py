@@ -19,14 +19,12 @@ from codeagent.tools.encodings import Encoding, detect
 from codeagent.tools.notebooks import notebook_lines
 from codeagent.tools.own_search import ends_lines_with_cr
 from codeagent.tools.paging import LINES, answer, page_of, read_page
-from codeagent.tools.paths import missing, resolve, short, shown
+from codeagent.tools.paths import missing, refuse_system, resolve, short, shown
 from codeagent.tools.pdf import read_pdf
 from codeagent.tools.pictures import describe, is_picture, load_picture
 
 _SNIFFED = 1_000_000
 _ENTRIES = 500
-_KERNEL = ("/proc", "/sys", "/dev")
-"""Where files are no files: reading one may wait for ever, act, or tell secrets."""
 
 
 class Params(BaseModel):
@@ -52,8 +50,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
 def _read(path: Path, offset: int, limit: int, ctx: ToolContext) -> ToolResult | None:
     """The answer; None for a PDF, which is read elsewhere."""
     name = shown(ctx, path)
-    if any(path.is_relative_to(folder) for folder in _KERNEL):
-        raise ToolFault(f"{name} belongs to the system and is not read here; use shell if you need it.", "not a file")
+    refuse_system(ctx, path)
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -133,10 +133,14 @@ def told(receipt: Compaction) -> Notice:
         message += "; {held} agreements held, {back} put back"
     if receipt.failure:
         message += "; no summary: {failure}"
-    tokens = {"before": _thousands(receipt.tokens_before), "after": _thousands(receipt.tokens_after)}
-    return Notice(
-        message + "; /compact show", tokens | {"held": receipt.held, "back": back, "failure": receipt.failure}
-    )
+    arguments = {
+        "before": _thousands(receipt.tokens_before),
+        "after": _thousands(receipt.tokens_after),
+        "held": receipt.held,
+        "back": back,
+        "failure": receipt.failure.rstrip("."),
+    }
+    return Notice(message + "; /compact show", arguments)
 
 
 def _thousands(tokens: int) -> str:

@@ -150,6 +150,10 @@ class Saved:
     """One sentence for the person and the model."""
 
 
+LONGEST_FACT = 2_000
+"""Characters of a fact at most: a fact is a sentence or two, a longer text belongs into a file."""
+
+
 class FactStore(Protocol):
     """The entrance to long-term memory for the save_memory tool (and /save): nothing else writes facts."""
 

@@ -10,15 +10,11 @@ from pathlib import Path
 
 from codeagent.core.errors import StoreError
 from codeagent.core.events import Notice
-from codeagent.core.ports import Saved
+from codeagent.core.ports import LONGEST_FACT, Saved
 from codeagent.memory.changes import changed_at, replaced, restored
 from codeagent.memory.entry import Backend, Fact, Scope, Source, stamp
 from codeagent.memory.merging import Merged, merge
 from codeagent.text.secrets import find_secret
-
-LONGEST = 2_000
-"""Characters of a fact at most: a fact is a sentence or two, a longer text belongs into a file."""
-
 
 _NOTHING_LOST = "Nothing that was forgotten or changed can be brought back here."
 
@@ -257,8 +253,9 @@ def _refusal(content: str, key: str | None = None) -> str:
     """Why `content` is not kept; "" when it may be."""
     if not content:
         return "Not remembered: there is nothing to remember."
-    if len(content) > LONGEST:
-        return f"Not remembered: {len(content)} characters are no fact; at most {LONGEST} are kept. Use CODEAGENT.md."
+    if len(content) > LONGEST_FACT:
+        most = f"at most {LONGEST_FACT} are kept"
+        return f"Not remembered: {len(content)} characters are no fact; {most}. Use CODEAGENT.md."
     if kind := find_secret(content) or (find_secret(key) or find_secret(f"{key}: {content}") if key else None):
         return f"Not remembered: it seems to hold {kind}, and facts travel to the model. Say where to find it instead."
     return ""

@@ -54,10 +54,34 @@ async def test_a_key_replaces_and_add_is_save(sit: Sit) -> None:
     assert await contents(table) == ["The database is Postgres"]
 
 
-async def test_a_fact_that_begins_like_an_option_is_kept_whole(sit: Sit) -> None:
+async def test_a_fact_that_begins_like_an_option_stands_behind_two_dashes(sit: Sit) -> None:
     table = await sit()
-    await table.type("/save --no-verify is forbidden here")
-    assert await contents(table) == ["--no-verify is forbidden here"]
+    await table.type("/save -- --no-verify is forbidden here")
+    await table.type("/memory add --global -- --fast is slow --global")
+    await table.type("/save use --no-cache here")
+    assert [(fact.content, fact.scope) for fact in table.session.memory.facts()] == [
+        ("--no-verify is forbidden here", "project"),
+        ("--fast is slow --global", "global"),
+        ("use --no-cache here", "project"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "hint"),
+    [
+        ("/save --globl tabs", "--globl", "Did you mean --global? As text: /save -- --globl …"),
+        ("/save tabs --globl", "--globl", "Did you mean --global? As text: /save -- --globl …"),
+        ("/save --bogus x", "--bogus", "Known: --global, --type, --key. As text: /save -- --bogus …"),
+        ("/memory add --typ=rule x", "--typ=rule", "Did you mean --type? As text: /memory add -- --typ=rule …"),
+        ("/memory edit a1 --global x", "--global", "It knows none. As text: /memory edit a1 -- --global …"),
+        ("/search --sesion x", "--sesion", "Did you mean --session? As text: /search -- --sesion …"),
+    ],
+)
+async def test_an_unknown_option_is_named_with_the_nearest(sit: Sit, line: str, word: str, hint: str) -> None:
+    table = await sit()
+    with pytest.raises(UsageError, match=f"There is no option {word}.") as unknown:
+        await table.type(line)
+    assert (unknown.value.hint, table.session.memory.facts()) == (hint, [])
 
 
 async def test_show_tells_where_a_fact_comes_from(sit: Sit) -> None:
@@ -166,12 +190,6 @@ async def test_what_cannot_be_done_is_said(sit: Sit) -> None:
         assert (await table.told(f"/memory {verb}"))[0].startswith("Say which: /memory")
         with pytest.raises(CodeAgentError, match="No fact has the id m-none"):
             await table.type(f"/memory {verb} m-none")
-    with pytest.raises(UsageError, match="There is no option --globl") as unknown:
-        await table.type("/save --globl tabs")
-    assert unknown.value.hint == "Did you mean --global?"
-    await table.type("/save --fast is slow --global")
-    assert [(fact.content, fact.scope) for fact in table.session.memory.facts()] == [("--fast is slow", "global")]
-    await table.type(f"/memory forget {ids(table)[0]}")
     with pytest.raises(UsageError, match="There is no type prefrence"):
         await table.type("/save --type prefrence tabs")
     (refused,) = await table.shown("/save the key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH")

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codeagent.core.errors import StoreError
-from codeagent.core.ports import Saved
+from codeagent.core.ports import LONGEST_FACT, Saved
 from codeagent.memory.backends.json_file import JsonFile
 from codeagent.memory.entry import Fact, Scope, Source
-from codeagent.memory.long_term import LONGEST, LongTermMemory
+from codeagent.memory.long_term import LongTermMemory
 from tests.memory._world import Clock, counted_ids
 
 TYPED = Source("user", "s1", 1, "/save it")
@@ -144,7 +144,7 @@ def test_what_is_not_there_or_not_ours_cannot_be_forgotten(world: World, referen
     assert contents(world.blog) == ["Blog only."]
 
 
-@pytest.mark.parametrize("content", ["", " \n", "x" * (LONGEST + 1), "password=hunter22", "token ghp_" + "a1" * 18])
+@pytest.mark.parametrize("content", ["", " \n", "x" * (LONGEST_FACT + 1), "password=hunter22", "token ghp_" + "a1" * 18])
 def test_nothing_much_too_long_or_secret_is_kept(world: World, content: str) -> None:
     assert (keep(world.shop, content).state, world.path.exists()) == ("refused", False)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from codeagent.core.ports import LONGEST_FACT
 from codeagent.core.tools import ToolResult
 from codeagent.core.ui import Answer
 from tests.tools.world import World
@@ -43,4 +44,4 @@ async def test_without_a_terminal_it_is_refused(world: World) -> None:
 
 async def test_an_empty_fact_is_none(world: World) -> None:
     assert (await world.run("save_memory", content=" ")).summary == "empty"
-    assert (await world.run("save_memory", content="x" * 4_001)).summary == "bad arguments"
+    assert (await world.run("save_memory", content="x" * (LONGEST_FACT + 1))).summary == "bad arguments"

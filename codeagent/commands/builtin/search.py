@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
+from codeagent.commands.options import no_option
 from codeagent.core.events import Notice
 from codeagent.core.past import PastHits, Scope, age
 from codeagent.core.ui import Table
@@ -17,7 +18,9 @@ _ID = re.compile(r"(?:\S+/)?(?:[mtc]\d+|m\d+-m\d+)")
 async def run(args: str, context: CommandContext) -> Outcome:
     first, _, rest = args.partition(" ")
     scope = _SCOPES.get(first, "project")
-    words = rest.strip() if first in _SCOPES else args.strip()
+    if first.startswith("--") and first not in (*_SCOPES, "--"):
+        raise no_option(first, _SCOPES, "/search")
+    words = rest.strip() if first.startswith("--") else args.strip()
     if not words:
         context.ui.show(Notice("Say what to look for: /search [--session|--all] <words>."))
     elif _ID.fullmatch(words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from codeagent.commands.base import CommandContext
 from codeagent.commands.facts.gone import hidden_copy
 from codeagent.commands.facts.wording import read_wording
+from codeagent.commands.options import text
 from codeagent.core.events import Notice
 from codeagent.core.ports import Saved
 from codeagent.core.ui import Choice, Question
@@ -18,7 +19,7 @@ _NO = (Choice("no", "No"), Choice("stop", "No, and none of the rest"))
 
 
 async def save(typed: str, context: CommandContext, line: str = "/memory add") -> None:
-    wording = read_wording(typed)
+    wording = read_wording(typed, line)
     if not wording.content:
         told = "Say what to keep: {line} <fact>, or {line} --global <fact> for every project."
         context.ui.show(Notice(told, {"line": line}))
@@ -45,8 +46,9 @@ async def edit(typed: str, context: CommandContext) -> None:
         if edited is None:
             context.ui.show(Notice("Nothing was changed: /memory edit <id> <new text> does it in one line."))
             return
-        content = edited
-    saved = memory.edit(reference, content, quote=f"/memory edit {typed}")
+    else:
+        edited = text(content, f"/memory edit {reference}")
+    saved = memory.edit(reference, edited, quote=f"/memory edit {typed}")
     context.ui.show(_told(saved))
     if saved.state == "replaced":
         _tell_model(saved.id, context)

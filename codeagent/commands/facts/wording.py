@@ -1,14 +1,17 @@
-"""What is typed behind `/save` and `/memory add`: options first, then the fact."""
+"""What is typed behind `/save` and `/memory add`: options first, then the fact; behind `--` all is the fact."""
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
 
+from codeagent.commands.options import NEAR, no_option
 from codeagent.core.errors import UsageError
 from codeagent.memory.entry import Scope, checked_type
 
 USAGE = "[--global] [--type <type>] [--key <key>] <fact>"
+_EVERYWHERE = "--global"
+_KNOWN = (_EVERYWHERE, "--type", "--key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +22,41 @@ class Wording:
     key: str | None = None
 
 
-def read_wording(typed: str) -> Wording:
+def read_wording(typed: str, line: str = "/save") -> Wording:
     """The fact and how it is to be kept; `content` is "" when nothing is left to keep. `--global` may end it, too.
 
+    `line` is what was typed in front.
+
     Raises:
-        UsageError: an option lacks its value or is nearly one of ours, or there is no such type.
+        UsageError: an option lacks its value or is none of ours, or there is no such type.
     """
     scope: Scope = "project"
-    given = {"type": "", "key": ""}
+    given = {"--type": "", "--key": ""}
     rest = typed.strip()
-    if rest.endswith(" --global"):
-        scope, rest = "global", rest.removesuffix(" --global").rstrip()
     while rest.startswith("--"):
         word, _, after = rest.partition(" ")
-        name, sign, value = word[2:].partition("=")
-        if word == "--global":
+        name, sign, value = word.partition("=")
+        if word == "--":
+            return _wording(after.strip(), scope, given)
+        if word == _EVERYWHERE:
             scope = "global"
         elif name in given:
             if not sign:
                 value, _, after = after.strip().partition(" ")
             if not value:
-                raise UsageError("--{name} needs a value.", name=name, hint=f"/save {USAGE}")
+                raise UsageError("{name} needs a value.", name=name, hint=f"{line} {USAGE}")
             given[name] = value
-        elif near := difflib.get_close_matches(name, ("global", *given), n=1):
-            raise UsageError("There is no option {word}.", word=word, hint=f"Did you mean --{near[0]}?")
-        else:  # a fact about an option of something else
-            break
+        else:
+            raise no_option(word, _KNOWN, line)
         rest = after.strip()
-    return Wording(rest, scope, checked_type(given["type"]) if given["type"] else None, given["key"] or None)
+    front, _, last = rest.rpartition(" ")
+    if last == _EVERYWHERE:
+        scope, rest = "global", front.rstrip()
+    elif last.startswith("--") and difflib.get_close_matches(last, (_EVERYWHERE,), cutoff=NEAR):
+        raise no_option(last, (_EVERYWHERE,), line)
+    return _wording(rest, scope, given)
+
+
+def _wording(content: str, scope: Scope, given: dict[str, str]) -> Wording:
+    type = given["--type"]
+    return Wording(content, scope, checked_type(type) if type else None, given["--key"] or None)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codeagent.core.ports import LONGEST_FACT
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools.base import ToolFault
 from codeagent.tools.consent import refused
@@ -15,7 +16,7 @@ from codeagent.tools.paths import short
 class Params(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
-    content: str = Field(max_length=4_000)
+    content: str = Field(max_length=LONGEST_FACT)
     """The fact in one self-contained sentence, in the user's language."""
     scope: Literal["project", "global"] = "project"
     """global: true in every project."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -118,7 +118,7 @@ def undo(
     id: Annotated[str, typer.Argument(metavar="[ID]", help="By default the fact changed last.")] = "",
     json: Json = False,
 ) -> None:
-    """Take back the last change: what was forgotten, edited or replaced."""
+    """Take back the last change: what was added, forgotten, edited, replaced or imported."""
     undone = _open(ctx.obj).undo(id)
     if json:
         say_json(fact_to_json(undone.fact))
@@ -161,7 +161,7 @@ def export(
 ) -> None:
     """All facts of all projects as JSON, forgotten ones too."""
     facts = _open(ctx.obj, backend).all()
-    data = to_bytes(Document(tuple(facts)))
+    data = to_bytes(Document(tuple(replace(fact, imported=None) for fact in facts)))
     if file == "-":
         say_raw(data.decode())
         return
@@ -226,7 +226,7 @@ def _saved(saved: Saved, json: bool) -> None:
     if json:
         say_json(asdict(saved))
     else:
-        say(f"{saved.message}  [{saved.id}]")
+        say(str(saved))
 
 
 def _cell(value: object) -> str:

@@ -149,6 +149,10 @@ class Saved:
     message: str
     """One sentence for the person and the model."""
 
+    def __str__(self) -> str:
+        """The sentence, and the id by which the fact is shown, changed and taken back."""
+        return f"{self.message}  [{self.id}]" if self.id else self.message
+
 
 LONGEST_FACT = 2_000
 """Characters of a fact at most: a fact is a sentence or two, a longer text belongs into a file."""

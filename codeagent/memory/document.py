@@ -49,6 +49,7 @@ def _entry(fact: Fact) -> str:
     quoted = encode_basestring
     project = "null" if fact.project is None else quoted(fact.project)
     key = "null" if fact.key is None else quoted(fact.key)
+    more = "" if fact.imported is None else f',\n      "imported": {quoted(fact.imported)}'
     return f"""{{
       "id": {quoted(fact.id)},
       "type": {quoted(fact.type)},
@@ -64,7 +65,7 @@ def _entry(fact: Fact) -> str:
         "turn": {source.turn:d},
         "quote": {quoted(source.quote)}
       }},
-      "versions": []
+      "versions": []{more}
     }}"""
 
 

@@ -15,7 +15,7 @@ from codeagent.core.events import Notice
 Scope = Literal["project", "global"]
 TYPES = ("fact", "preference", "rule", "personal_info")
 
-_TIMES = ("created", "updated", "expires", "forgotten")
+_TIMES = ("created", "updated", "expires", "forgotten", "imported")
 _FIELDS = frozenset(["id", "type", "scope", "project", "key", "content", *_TIMES, "source", "versions"])
 _SOURCE = frozenset(["by", "session", "turn", "quote"])
 
@@ -49,12 +49,14 @@ class Fact:
     updated: str = ""
     source: Source = Source()
     versions: tuple[Mapping[str, Any], ...] = ()
-    """What stood in its place before, oldest first: content, updated, source, when it was replaced, type if another."""
+    """What stood in its place before, oldest first: content, updated, source, when replaced; type and key if others."""
     expires: str | None = None
     forgotten: str | None = None
     """When it was forgotten; None while it is remembered."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields of other versions of this program, kept as they were."""
+    imported: str | None = None
+    """When it was taken over from elsewhere; all that came with it bear the same moment."""
 
     def age(self, now: datetime) -> float:
         """Hours since the last change, never negative; infinite when the time cannot be read."""
@@ -106,6 +108,8 @@ def fact_to_json(fact: Fact) -> dict[str, Any]:
         form["expires"] = fact.expires
     if fact.forgotten is not None:
         form["forgotten"] = fact.forgotten
+    if fact.imported is not None:
+        form["imported"] = fact.imported
     return {**form, **fact.extra}
 
 
@@ -142,6 +146,7 @@ def fact_from_json(form: object) -> Fact | None:
         _text(get("expires")) or None,
         _text(get("forgotten")) or None,
         _others(form, _FIELDS),
+        _text(get("imported")) or None,
     )
 
 

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from codeagent.core.errors import StoreError
 from codeagent.core.events import Notice
 from codeagent.core.ports import LONGEST_FACT, Saved
-from codeagent.memory.changes import changed_at, replaced, restored
+from codeagent.memory.changes import Undone, changed, changed_at, restored, taken_back, together
 from codeagent.memory.entry import Backend, Fact, Scope, Source, stamp
 from codeagent.memory.merging import Merged, merge
 from codeagent.text.secrets import find_secret
 
-_NOTHING_LOST = "Nothing that was forgotten or changed can be brought back here."
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """A change that was taken back."""
-
-    fact: Fact
-    """As it is now."""
-    before: str | None = None
-    """The content that gave way; None where the fact had been forgotten."""
-
-    @property
-    def told(self) -> str:
-        if self.before is None:
-            return f"Remembered again: {self.fact.content}"
-        if self.before == self.fact.content:
-            return f"As it was before, of type {self.fact.type}: {self.fact.content}"
-        return f"As it was before: {self.fact.content} (not: {self.before})"
+_NOTHING_LOST = "Nothing that was remembered, forgotten or changed can be taken back here."
 
 
 def _new_id() -> str:
@@ -106,7 +88,7 @@ class LongTermMemory:
                 outcome.append(Saved("known", same.id, f"Already remembered: {content}"))
                 return facts
             outcome.append(Saved("replaced", fact.id, f"Changed: {content}"))
-            return _swap(facts, fact, replaced(fact, content, fact.type, source, self._clock()))
+            return _swap(facts, fact, changed(fact, replace(fact, content=content, source=source), self._clock()))
 
         self._backend.update(change)
         return outcome[0]
@@ -136,8 +118,9 @@ class LongTermMemory:
         return sorted(free, key=lambda fact: fact.forgotten or "", reverse=True)
 
     def undo(self, reference: str = "") -> Undone:
-        """Take back the newest change of a fact, whether it was forgotten, edited or replaced: of the fact of this id,
-        else of the one changed last for which that can be done.
+        """Take back the newest change of a fact, whether it was added, forgotten, edited or replaced: of the fact of
+        this id, else of the one changed last for which that can be done. An import is taken back as a whole. What was
+        added is forgotten then, and comes back by its id.
 
         Raises:
             StoreError: there is none, or its content or key has been saved anew; or it could not be written.
@@ -146,24 +129,27 @@ class LongTermMemory:
 
         def change(facts: Sequence[Fact]) -> Sequence[Fact]:
             fact = self._lost(facts, reference)
-            whole = restored(fact)
-            if other := next((other for other in facts if _twins(other, whole)), None):
-                raise StoreError("{fact} is remembered again already, as {id}.", fact=whole.content, id=other.id)
-            undone.append(Undone(whole, fact.content if fact.forgotten is None else None))
-            return _swap(facts, fact, whole)
+            whole = {id(one): restored(one) for one in ([fact] if reference else together(facts, fact))}
+            after = [whole.get(id(one), one) for one in facts]
+            for one in whole.values():
+                if other := next((other for other in after if one.forgotten is None and _twins(other, one)), None):
+                    raise StoreError("{fact} is remembered again already, as {id}.", fact=one.content, id=other.id)
+            undone.append(Undone(whole[id(fact)], fact, len(whole)))
+            return after
 
         self._backend.update(change)
         return undone[0]
 
     def _lost(self, facts: Sequence[Fact], reference: str) -> Fact:
         """The fact whose newest change is to be taken back."""
-        seen = (fact for fact in facts if self._sees(fact) and fact.id.startswith(reference))
+        seen = (fact for fact in reversed(facts) if self._sees(fact) and fact.id.startswith(reference))
         lost = sorted(filter(changed_at, seen), key=changed_at, reverse=True)
         if reference:
             return _one(lost, reference, _NOTHING_LOST)
+        lost = [fact for fact in lost if not taken_back(fact)]
         for fact in lost:
             whole = restored(fact)
-            if not any(_twins(other, whole) for other in facts):
+            if whole.forgotten is not None or not any(_twins(other, whole) for other in facts):
                 return fact
         return _one(lost[:1], reference, _NOTHING_LOST)
 
@@ -176,7 +162,7 @@ class LongTermMemory:
         outcome: list[Merged] = []
 
         def change(facts: Sequence[Fact]) -> Sequence[Fact]:
-            merged, counts = merge(facts, incoming, lambda content: bool(_refusal(content)), self._free)
+            merged, counts = merge(facts, incoming, lambda content: bool(_refusal(content)), self._free, self._clock())
             outcome.append(counts)
             return merged
 
@@ -199,14 +185,13 @@ class LongTermMemory:
         live = [fact for fact in facts if fact.forgotten is None]
         mine = [fact for fact in live if fact.scope == scope and fact.project == project]
         moment = self._clock()
-        now = stamp(moment)
         keyed = next((fact for fact in mine if key is not None and fact.key == key), None)
         twin = next((fact for fact in mine if fact.content == content), None)
         if keyed is not None and keyed is not twin:
             if twin is not None:  # the content moves under the key; beside it it would be there twice
                 facts = _swap(facts, twin, replace(twin, forgotten=stamp(moment, exact=True)))
-            changed = replaced(keyed, content, type or keyed.type, source, moment)
-            return _swap(facts, keyed, changed), Saved(
+            new = replace(keyed, content=content, type=type or keyed.type, source=source)
+            return _swap(facts, keyed, changed(keyed, new, moment)), Saved(
                 "replaced", keyed.id, f"Replaced what was remembered as “{key}”: {content}"
             )
         if twin is not None:
@@ -216,7 +201,8 @@ class LongTermMemory:
             if everywhere is not None:
                 return facts, Saved("known", everywhere.id, f"Already remembered: {content}")
         id = self._free({fact.id for fact in facts})
-        fact = Fact(id, content, type or "fact", scope, project, key, now, now, source)
+        added = stamp(moment, exact=bool(moment.microsecond))
+        fact = Fact(id, content, type or "fact", scope, project, key, added, stamp(moment), source)
         where = "for every project" if scope == "global" else "for this project"
         return [*facts, fact], Saved("saved", fact.id, f"Remembered {where}: {content}")
 
@@ -227,11 +213,9 @@ class LongTermMemory:
         type, key = type or fact.type, key or fact.key
         if (type, key) == (fact.type, fact.key):
             return facts, Saved("known", fact.id, f"Already remembered: {fact.content}")
-        changed = replace(fact, key=key)
-        if type != fact.type:
-            changed = replace(replaced(fact, fact.content, type, source, self._clock()), key=key)
+        new = replace(fact, key=key, type=type, source=source)
         told = f"Already remembered, now as {f'“{key}”' if key != fact.key else type}: {fact.content}"
-        return _swap(facts, fact, changed), Saved("replaced", fact.id, told)
+        return _swap(facts, fact, changed(fact, new, self._clock())), Saved("replaced", fact.id, told)
 
     def _sees(self, fact: Fact) -> bool:
         return fact.scope == "global" or fact.project == self._project

@@ -17,13 +17,14 @@ from codeagent.core.events import Notice
 from codeagent.core.paths import Project
 from codeagent.core.ports import HistoryView, Recalled, Saved
 from codeagent.core.sections import Section
+from codeagent.memory.changes import Undone
 from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.conversation import ConversationKeeper
 from codeagent.memory.entry import Fact, Source
 from codeagent.memory.extract import Proposal
 from codeagent.memory.injected import standing
 from codeagent.memory.intent import Words, intends
-from codeagent.memory.long_term import LongTermMemory, Undone
+from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.project import ProjectMemoryLoader
 from codeagent.memory.recall import FactBlock, candidates, find, indented
 from codeagent.memory.retriever import Retriever

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from codeagent.memory.entry import Fact
+from codeagent.memory.changes import changed
+from codeagent.memory.entry import Fact, stamp
 
 Identity = tuple[str, str | None, str]
 
@@ -20,14 +22,19 @@ class Merged:
 
 
 def merge(
-    facts: Sequence[Fact], incoming: Sequence[Fact], refused: Callable[[str], bool], new_id: Callable[[set[str]], str]
+    facts: Sequence[Fact],
+    incoming: Sequence[Fact],
+    refused: Callable[[str], bool],
+    new_id: Callable[[set[str]], str],
+    moment: datetime,
 ) -> tuple[list[Fact], Merged]:
     """`facts` with each of `incoming` that is not among them, and what became of all.
 
     The same content in the same scope and project is the same fact: remembered wins over forgotten. Of two facts under
-    one key the newer holds it, the older stays without. A fact whose id another one has gets a new id.
+    one key the newer holds it, the older stays without. A fact whose id another one has gets a new id. What is taken
+    over, and what changes for it, bears the `moment`, by which it can be taken back.
     """
-    basin = _Basin(new_id)
+    basin = _Basin(new_id, moment)
     for fact in facts:
         basin.put(fact, None)
     counts = [0, 0, 0]
@@ -45,9 +52,11 @@ def merge(
 class _Basin:
     """Facts that grow, with what finds one at once."""
 
-    def __init__(self, new_id: Callable[[set[str]], str]) -> None:
+    def __init__(self, new_id: Callable[[set[str]], str], moment: datetime) -> None:
         self.facts: list[Fact] = []
         self._new_id = new_id
+        self._moment = moment
+        self._stamp = stamp(moment, exact=True)
         self._ids: set[str] = set()
         self._contents: dict[Identity, int] = {}
         self._keys: dict[Identity, int] = {}
@@ -59,12 +68,13 @@ class _Basin:
 
     def take(self, fact: Fact) -> None:
         """Put in a fact from elsewhere, in the place of its forgotten twin if it has one."""
-        place = self._contents.get(identity(fact))
+        place, fact = self._contents.get(identity(fact)), replace(fact, imported=self._stamp)
         if fact.id in self._ids and (place is None or self.facts[place].id != fact.id):
             fact = replace(fact, id=self._new_id(self._ids))
         holder = self._keys.get(_key(fact)) if fact.key and fact.forgotten is None else None
         if holder is not None and fact.updated > self.facts[holder].updated:
-            self.facts[holder] = replace(self.facts[holder], key=None)
+            held = self.facts[holder]
+            self.facts[holder] = changed(held, replace(held, key=None), self._moment)
         elif holder is not None:
             fact = replace(fact, key=None)
         self.put(fact, place)

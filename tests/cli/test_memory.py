@@ -82,7 +82,7 @@ def test_worktrees_share_and_folders_that_look_alike_do_not(
     [
         (["rm", "gone"], "codeagent: No fact has the id gone.\n"),
         (["show", "gone"], "codeagent: No fact has the id gone.\n"),
-        (["undo"], "codeagent: Nothing that was forgotten"),
+        (["undo"], "codeagent: Nothing that was remembered, forgotten or changed"),
         (["export", "--backend", "tape"], "codeagent: There is no memory backend tape.\n"),
         (["import", "gone.json"], "codeagent: gone.json cannot be read: No such file"),
         (["add", "--type", "mood", "x"], "codeagent: There is no type mood.\n"),
@@ -138,10 +138,10 @@ def test_stats_count_what_is_seen(cli: Cli, home: Home) -> None:
 def test_undo_takes_the_newest_loss_that_can_come_back(cli: Cli) -> None:
     for word in ("one", "two"):
         cli("memory", "forget", cli("memory", "add", word, "--json").json["id"])
-    cli("memory", "add", "two")
+    id = cli("memory", "add", "two", "--json").json["id"]
     assert [fact["content"] for fact in cli("memory", "forgotten", "--json").json] == ["one"]
-    assert cli("memory", "undo") == Said(0, "", "Remembered again: one\n")
-    assert cli("memory", "forgotten") == Said(0, "", "Nothing that was forgotten can be brought back.\n")
+    assert cli("memory", "undo") == Said(0, "", f"No longer remembered: two (undo {id} brings it back)\n")
+    assert cli("memory", "undo") == Said(0, "", "Remembered again: two\n")
 
 
 def test_forgetting_a_global_fact_tells_of_the_copy_it_hid(cli: Cli) -> None:
@@ -199,7 +199,8 @@ def test_facts_move_to_another_backend_and_back(cli: Cli, home: Home, tmp_path: 
     assert cli("memory", "export").out == before
     told = "Took over 0 facts; 3 were there already, 0 are not kept.\n"
     assert cli("memory", "import", str(copy)) == Said(0, "", told)
-    assert cli("memory", "undo") == Said(0, "", "Remembered again: gone\n")
+    assert cli("memory", "undo") == Said(0, "", "The import is taken back: 2 facts changed with it.\n")
+    assert facts(cli) == []
     assert cli("memory", "export", "--backend", "json_file").out == before
     assert (home.facts.parent / "long_term_memory.db").exists()
 

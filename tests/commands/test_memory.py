@@ -32,9 +32,13 @@ def ids(table: Desk) -> list[str]:
 async def test_what_is_saved_is_listed_and_found(sit: Sit) -> None:
     table = await sit()
     assert await table.told("/memory") == ["Nothing is remembered here."]
-    assert await table.told("/save 构建用 ninja") == ["Remembered for this project: 构建用 ninja"]
-    told = await table.told("/save --global --type preference I like short answers")
-    assert told == ["Remembered for every project: I like short answers"]
+    told = await table.told("/save 构建用 ninja")
+    told += await table.told("/save --global --type preference I like short answers")
+    project, everywhere = ids(table)
+    assert told == [
+        f"Remembered for this project: 构建用 ninja  [{project}]",
+        f"Remembered for every project: I like short answers  [{everywhere}]",
+    ]
     (listed,) = await table.shown("/memory list")
     assert isinstance(listed, Table)
     assert [row[1:] for row in listed.rows] == [
@@ -50,7 +54,7 @@ async def test_a_key_replaces_and_add_is_save(sit: Sit) -> None:
     table = await sit()
     await table.type("/memory add --key=db The database is SQLite")
     told = await table.told("/save --key db The database is Postgres")
-    assert told == ["Replaced what was remembered as “db”: The database is Postgres"]
+    assert told == [f"Replaced what was remembered as “db”: The database is Postgres  [{ids(table)[0]}]"]
     assert await contents(table) == ["The database is Postgres"]
 
 
@@ -119,30 +123,34 @@ async def test_forgetting_is_undone_also_by_the_next_session(sit: Sit) -> None:
     assert await again.told("/memory undo") == ["Remembered again: two"]
     assert await again.told(f"/memory undo {before[0].id}") == ["Remembered again: one"]
     assert again.session.memory.facts() == before
-    with pytest.raises(CodeAgentError, match="Nothing that was forgotten"):
+    told = [await again.told("/memory undo") for _ in before]
+    assert told == [
+        [f"No longer remembered: {fact.content} (undo {fact.id} brings it back)"] for fact in reversed(before)
+    ]
+    with pytest.raises(CodeAgentError, match="Nothing that was remembered, forgotten or changed"):
         await again.type("/memory undo")
 
 
 async def test_a_fact_saved_anew_is_not_brought_back_beside_itself(sit: Sit) -> None:
     table = await sit()
     await table.type("/save one")
-    await table.type(f"/memory forget {ids(table)[0]}")
+    (first,) = ids(table)
+    await table.type(f"/memory forget {first}")
     await table.type("/save one")
     with pytest.raises(CodeAgentError, match="remembered again already"):
-        await table.type("/memory undo")
+        await table.type(f"/memory undo {first}")
     assert await contents(table) == ["one"]
 
 
-async def test_undo_takes_the_newest_loss_that_can_come_back(sit: Sit) -> None:
-    table = await sit()
+async def test_undo_takes_back_what_was_saved_and_its_id_brings_it_back(sit: Sit) -> None:
+    table = await sit(call("save_memory", content="端口是 5433"), say("Noted."))
     await table.type("/save one")
-    await table.type("/save two")
-    for id in ids(table):
-        await table.type(f"/memory forget {id}")
-    await table.type("/save two")
-    assert await contents(table, "/memory forgotten") == ["one"]
-    assert await table.told("/memory undo") == ["Remembered again: one"]
-    assert await table.told("/memory forgotten") == ["Nothing that was forgotten can be brought back here."]
+    await table.type("记一下：端口是 5433")
+    (one, port) = ids(table)
+    assert await table.told("/memory undo") == [f"No longer remembered: 端口是 5433 (undo {port} brings it back)"]
+    assert await contents(table) == ["one"]
+    assert await table.told(f"/memory undo {port[:6]}") == ["Remembered again: 端口是 5433"]
+    assert ids(table) == [one, port]
 
 
 async def test_an_edit_and_a_replacement_are_undone(sit: Sit) -> None:

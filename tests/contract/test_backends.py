@@ -374,8 +374,14 @@ def test_what_was_forgotten_comes_back_as_it_was(place: Place) -> None:
     assert memory(place, "shop", clock).undo().fact == one
     assert memory(place, "shop", clock).undo(two.id).fact == two
     assert place.open().load() == before
+    for fact in reversed(before):
+        undone = memory(place, "shop", clock).undo()
+        assert (undone.was, undone.fact) == (fact, replace(fact, forgotten=fact.created))
     with pytest.raises(StoreError):
         memory(place, "shop", clock).undo()
+    for fact in before:
+        memory(place, "shop", clock).undo(fact.id)
+    assert place.open().load() == before
 
 
 def test_the_two_makes_keep_files_of_their_own(tmp_path: Path) -> None:

@@ -144,7 +144,9 @@ def test_what_is_not_there_or_not_ours_cannot_be_forgotten(world: World, referen
     assert contents(world.blog) == ["Blog only."]
 
 
-@pytest.mark.parametrize("content", ["", " \n", "x" * (LONGEST_FACT + 1), "password=hunter22", "token ghp_" + "a1" * 18])
+@pytest.mark.parametrize(
+    "content", ["", " \n", "x" * (LONGEST_FACT + 1), "password=hunter22", "token ghp_" + "a1" * 18]
+)
 def test_nothing_much_too_long_or_secret_is_kept(world: World, content: str) -> None:
     assert (keep(world.shop, content).state, world.path.exists()) == ("refused", False)
 
@@ -157,7 +159,8 @@ def test_what_is_known_gets_the_key_and_the_type_that_are_given(world: World) ->
     assert keep(world.shop, "Use tabs.", type="preference").state == "replaced"
     (fact,) = world.shop.visible()
     assert (fact.type, fact.key, fact.updated) == ("preference", "indent", ONE)
-    assert [(version["content"], version["type"]) for version in fact.versions] == [("Use tabs.", "rule")]
+    was = [(version["content"], version.get("type"), version.get("key", "none")) for version in fact.versions]
+    assert was == [("Use tabs.", None, None), ("Use tabs.", "rule", "none")]
 
 
 def test_a_content_that_moves_under_a_key_is_there_once(world: World) -> None:
@@ -238,7 +241,7 @@ def test_a_key_that_is_taken_meanwhile_keeps_the_forgotten_fact_out(world: World
     world.shop.forget("f1")
     keep(world.shop, "two", key="k")
     with pytest.raises(StoreError, match="f2"):
-        world.shop.undo()
+        world.shop.undo("f1")
     world.shop.forget("f2")
     assert world.shop.undo("f1").fact.content == "one"
     assert contents(world.shop) == ["one"]
@@ -260,30 +263,64 @@ def test_one_project_does_not_bring_back_what_another_forgot(world: World) -> No
 
 
 def test_the_last_change_is_taken_back_whichever_it_was(world: World) -> None:
-    keep(world.shop, "one", key="k", type="rule")
-    keep(world.shop, "two")
-    states = [world.shop.visible()]
+    states: list[list[Fact]] = [[]]
     for change in (
+        lambda: keep(world.shop, "one", key="k", type="rule"),
+        lambda: keep(world.shop, "two"),
         lambda: world.shop.edit("f2", "2", EDIT),
         lambda: keep(world.shop, "uno", key="k", type="fact"),
         lambda: world.shop.forget("f2"),
         lambda: keep(world.shop, "uno", type="preference"),
+        lambda: keep(world.shop, "uno", key="l"),
+        lambda: keep(world.shop, "three"),
     ):
         world.clock.pass_hours(1 / 7200)  # several within a second have an order, too
         change()
         states.append(world.shop.visible())
     told = []
-    while states.pop() and states:
+    while states.pop() is not None and states:
         told.append(world.shop.undo().told)
         assert world.shop.visible() == states[-1]
     assert told == [
+        "No longer remembered: three (undo f3 brings it back)",
+        "As it was before, as “k”: uno",
         "As it was before, of type fact: uno",
         "Remembered again: 2",
         "As it was before: one (not: uno)",
         "As it was before: two (not: 2)",
+        "No longer remembered: two (undo f2 brings it back)",
+        "No longer remembered: one (undo f1 brings it back)",
     ]
-    with pytest.raises(StoreError, match="Nothing that was forgotten or changed"):
+    with pytest.raises(StoreError, match="Nothing that was remembered, forgotten or changed"):
         world.shop.undo()
+    assert world.shop.undo("f2").told == "Remembered again: two"
+    assert contents(world.shop) == ["two"]
+
+
+def test_an_import_is_taken_back_as_a_whole_and_leaves_what_changed_since(world: World) -> None:
+    keep(world.shop, "one", key="k")
+    for word in ("two", "three"):
+        keep(world.blog, word)
+    world.shop.forget("f1")
+    world.shop.undo()
+    before = world.shop.all()
+    world.clock.pass_hours(1)
+    came = [
+        Fact("x", "uno", "fact", "project", "shop", "k", updated=ONE),
+        Fact("y", "everywhere", scope="global"),
+        Fact("z", "elsewhere", scope="project", project="news"),
+    ]
+    assert world.blog.merge(came).added == 3
+    assert world.shop.undo().told == "The import is taken back: 4 facts changed with it."
+    assert [fact for fact in world.shop.all() if fact.forgotten is None] == list(before)
+    assert world.blog.merge(came).added == 3
+    world.clock.pass_hours(1)
+    world.shop.edit("x", "un", EDIT)
+    assert [world.shop.undo().told for _ in range(2)] == [
+        "As it was before: uno (not: un)",
+        "The import is taken back: 4 facts changed with it.",
+    ]
+    assert contents(world.shop) == ["one"]
 
 
 def test_a_content_that_moved_under_a_key_goes_back_in_two_steps(world: World) -> None:
@@ -306,16 +343,16 @@ def test_an_edit_of_one_fact_is_taken_back_by_its_id(world: World) -> None:
     assert contents(world.shop) == ["one", "due"]
 
 
-def test_what_cannot_come_back_beside_another_is_passed_over(world: World) -> None:
-    keep(world.shop, "one")
-    world.shop.edit("f1", "uno", EDIT)
+def test_what_cannot_come_back_beside_another_is_said(world: World) -> None:
     keep(world.shop, "two")
     world.clock.pass_hours(1)
-    world.shop.edit("f2", "due", EDIT)
+    world.shop.edit("f1", "due", EDIT)
+    world.clock.pass_hours(1)
     keep(world.shop, "two")
-    assert world.shop.undo().told == "As it was before: one (not: uno)"
-    with pytest.raises(StoreError, match="two is remembered again already, as f3"):
-        world.shop.undo()
+    with pytest.raises(StoreError, match="two is remembered again already, as f2"):
+        world.shop.undo("f1")
+    world.shop.undo()
+    assert world.shop.undo().told == "As it was before: two (not: due)"
 
 
 def test_versions_of_earlier_programs_and_damaged_ones_can_be_met(world: World) -> None:

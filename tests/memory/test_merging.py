@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +15,11 @@ from tests.memory._world import counted_ids
 
 def taken(facts: list[Fact], incoming: list[Fact]) -> tuple[list[Fact], Merged]:
     number = counted_ids()
-    return merge(facts, incoming, lambda content: content == "secret", lambda ids: f"new-{number()}")
+    return merge(facts, incoming, lambda content: content == "secret", lambda ids: f"new-{number()}", NOW)
 
 
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+CAME = "2026-05-01T12:00:00.000000Z"
 ONE = Fact("a", "one", key="k", updated="2026-01-01T00:00:00Z")
 
 
@@ -26,20 +29,23 @@ def test_what_is_there_already_is_known_whatever_its_id() -> None:
 
 def test_another_fact_of_the_same_id_gets_a_new_one() -> None:
     other = Fact("a", "two")
-    assert taken([ONE], [other]) == ([ONE, replace(other, id="new-f1")], Merged(added=1))
+    assert taken([ONE], [other]) == ([ONE, replace(other, id="new-f1", imported=CAME)], Merged(added=1))
 
 
 def test_remembered_wins_over_forgotten() -> None:
     gone = replace(ONE, forgotten="2026-02-01T00:00:00Z")
-    assert taken([gone], [ONE]) == ([ONE], Merged(added=1))
+    assert taken([gone], [ONE]) == ([replace(ONE, imported=CAME)], Merged(added=1))
     assert taken([ONE], [gone]) == ([ONE], Merged(known=1))
     assert taken([gone], [gone]) == ([gone], Merged(known=1))
 
 
 def test_the_newer_holds_the_key() -> None:
     newer = Fact("b", "two", key="k", updated="2026-02-01T00:00:00Z")
-    assert taken([ONE], [newer]) == ([replace(ONE, key=None), newer], Merged(added=1))
-    assert taken([newer], [ONE]) == ([newer, replace(ONE, key=None)], Merged(added=1))
+    facts, counts = taken([ONE], [newer])
+    without = replace(ONE, key=None, versions=facts[0].versions)
+    assert (facts, counts) == ([without, replace(newer, imported=CAME)], Merged(added=1))
+    assert [(old["key"], old["replaced"]) for old in without.versions] == [("k", CAME)]
+    assert taken([newer], [ONE]) == ([newer, replace(ONE, key=None, imported=CAME)], Merged(added=1))
 
 
 def test_secrets_are_not_kept() -> None:

@@ -14,7 +14,7 @@ DENIED = {"failed": True, "denied": True, "summary": "denied"}
 async def test_what_the_person_asked_for_is_saved_without_asking_again(world: World) -> None:
     world.ctx = replace(world.ctx, said="remember: pytest")
     result = await world.run("save_memory", content=f" {FACT} ", scope="global", type="rule", key="tests")
-    assert result == ToolResult(f"Saved: {FACT}", summary="saved")
+    assert result == ToolResult(f"Saved: {FACT}  [f1]", summary="saved, f1")
     assert world.facts.saved == [
         {"content": FACT, "scope": "global", "type": "rule", "key": "tests", "by": "tool", "quote": "remember: pytest"}
     ]
@@ -23,7 +23,7 @@ async def test_what_the_person_asked_for_is_saved_without_asking_again(world: Wo
 
 async def test_else_the_person_is_asked(world: World) -> None:
     world.person.answers = [Answer("yes"), Answer("no", "that was one case"), Answer("")]
-    assert await world.run("save_memory", content=FACT) == ToolResult(f"Saved: {FACT}", summary="saved")
+    assert await world.run("save_memory", content=FACT) == ToolResult(f"Saved: {FACT}  [f1]", summary="saved, f1")
     assert (world.person.asked[0].title, world.person.asked[0].preview) == ("Remember this in this project?", FACT)
     assert await world.run("save_memory", content=FACT) == ToolResult(
         "The user does not want this remembered: that was one case", **DENIED

@@ -71,7 +71,7 @@ def _tell_model(id: str, context: CommandContext) -> None:
 
 
 async def undo(typed: str, context: CommandContext) -> None:
-    """Take back the last change, whether a fact was forgotten, edited or replaced."""
+    """Take back the last change, whether a fact was added, forgotten, edited or replaced."""
     undone = context.session.memory.undo(typed)
     context.ui.show(Notice("{told}", {"told": undone.told}))
     _tell_model(undone.fact.id, context)
@@ -116,4 +116,4 @@ def _keep(proposal: Proposal, *, everywhere: bool, context: CommandContext) -> b
 
 
 def _told(saved: Saved) -> Notice:
-    return Notice("{message}", {"message": saved.message}, "warning" if saved.state == "refused" else "info")
+    return Notice("{message}", {"message": str(saved)}, "warning" if saved.state == "refused" else "info")

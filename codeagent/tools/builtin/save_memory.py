@@ -37,7 +37,8 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     saved = ctx.facts.save(
         content, scope=params.scope, type=params.type, key=params.key.strip() or None, by="tool", quote=ctx.said
     )
-    return ToolResult(saved.message, failed=saved.state == "refused", summary=saved.state)
+    summary = f"{saved.state}, {saved.id}" if saved.id else saved.state
+    return ToolResult(str(saved), failed=saved.state == "refused", summary=summary)
 
 
 async def _refused(params: Params, ctx: ToolContext) -> ToolResult | None:

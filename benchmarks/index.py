@@ -1,6 +1,7 @@
 """How fast code is indexed and found: python -m benchmarks.index [folder]
 
-Without a folder the interpreter's own library is indexed. Files and megabytes a second of the first run, the size of
+Without a folder a copy of the interpreter's own library is indexed, without what was installed into it; that takes about
+a minute. Files and megabytes a second of the first run, the size of
 the database beside the text that is in it, a run with nothing changed, one with a changed file, questions, each a name
 that the code defines or a few of its words, beside ripgrep looking for the name, and the memory of the whole process.
 """
@@ -30,6 +31,7 @@ from codeagent.toolkit import make_code
 from codeagent.tools.walking import ripgrep
 
 QUESTIONS = 200
+_NOT_COPIED = ("site-packages", "dist-packages", "__pycache__", "config-*")
 
 
 async def took(work: Awaitable[object]) -> float:
@@ -90,11 +92,14 @@ async def measure(make: Callable[[], ProjectCode], path: Path, top: Path) -> Non
 
 
 def main() -> None:
-    top = Path(sys.argv[1] if len(sys.argv) > 1 else sysconfig.get_path("stdlib")).resolve()
-    if not top.is_dir():
-        sys.exit(f"There is no folder {top}.")
     scratch = Path(tempfile.mkdtemp(prefix="codeagent-bench-"))
+    top = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else scratch / "library"
     try:
+        if len(sys.argv) == 1:
+            shutil.copytree(sysconfig.get_path("stdlib"), top, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+        if not top.is_dir():
+            sys.exit(f"There is no folder {top}.")
+        row("processes that want a core, of the last minute; cores", f"{os.getloadavg()[0]:.1f}", f"{os.cpu_count()}")
         home = Home(scratch / "home")
         words = Segmenter(home.cache, patient=True).words
         asyncio.run(measure(lambda: make_code(home, (top,), dict(os.environ), words, len), home.code, top))

@@ -1,9 +1,9 @@
 """How fast code is indexed and found: python -m benchmarks.index [folder]
 
-Without a folder a copy of the interpreter's own library is indexed, without what was installed into it; that takes about
-a minute. Files and megabytes a second of the first run, the size of
-the database beside the text that is in it, a run with nothing changed, one with a changed file, questions, each a name
-that the code defines or a few of its words, beside ripgrep looking for the name, and the memory of the whole process.
+Without a folder it is a copy of the interpreter's own library, without what was installed into it. Files and megabytes
+a second of the first run, the size of the database beside the text that is in it, a run with nothing changed,
+questions, each a name that the code defines or a few of its words, beside ripgrep looking for the name, and the memory
+of the whole process. Figures count where nothing else wants the cores.
 """
 
 from __future__ import annotations

@@ -117,11 +117,11 @@ class Meaning:
             rows = vectors.missing(db, self._embedder.name, list(roots), most)
         texts: dict[tuple[int, str], Sequence[str]] = {}
         found = []
-        for digest, root, path, first, last in sorted(rows, key=lambda row: row[1:4]):
+        for digest, root, path, first, last, symbol in sorted(rows, key=lambda row: row[1:4]):
             if (root, path) not in texts:
                 texts = {(root, path): self._lines(roots[root] / path)}
-            text = "\n".join(texts[root, path][first - 1 : last])
-            found.append((digest, f"{path}\n{text}"[: vectors.LONGEST]))
+            words = " ".join(texts[root, path][first - 1 : last]).split()
+            found.append((digest, " ".join([path, symbol, *words])[: vectors.LONGEST]))
         return found
 
     def _lacking(self, roots: Roots) -> int:

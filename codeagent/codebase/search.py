@@ -26,8 +26,8 @@ _NAMED = 1.0
 _DEFINED = 1.1
 _TEST = 0.75
 """Tests use what the query is about, and repeat its words."""
-_MEANT = 0.6
-"""Weight of meaning beside words."""
+_MEANT = 0.3
+"""Weight of meaning beside words: with more of it, names and rare words that fit are passed over."""
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::)\w+)*")
 _TESTS = re.compile(r"(^|[/_.\-])(tests?|spec|specs|testing)([/_.\-]|$)")
 

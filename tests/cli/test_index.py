@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from codeagent.core.paths import Home
 from tests.cli.conftest import Cli, Said
+from tests.server.endpoint import JSON, Recorded, Response, ScriptedEndpoint
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +87,35 @@ def test_an_interrupted_build_says_that_it_goes_on(cli: Cli, project: Path) -> N
         terminal.expect(pexpect.EOF)
     left = cli("index", "status", "--json").json["left"]
     assert (0 < left <= 1_503, cli("index", "build", "--json").json["added"]) == (True, left)
+
+
+def by_topic(request: Recorded) -> Response:
+    """Vectors that know what cats and money are, in two languages."""
+    topics = (("猫", "feline"), ("发票", "invoice"))
+    vectors = [
+        [0.1, *(float(any(word in text for word in topic)) for topic in topics)] for text in request.json["input"]
+    ]
+    data = [{"index": at, "embedding": vector} for at, vector in enumerate(vectors)]
+    return Response((json.dumps({"data": data}).encode(),), headers=JSON)
+
+
+def test_what_an_endpoint_gives_vectors_for_is_found_by_meaning(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "pets.py").write_text("def feed(animal):\n    # for the feline\n    return animal\n")
+    (project / "bills.py").write_text("def charge(client):\n    # writes an invoice\n    return client\n")
+    with ScriptedEndpoint(routes={"/v1/embeddings": by_topic}) as server:
+        for name, value in {
+            "INDEX__VECTORS": "true",
+            "BASE_URL": server.base_url,
+            "API_KEY": "none",
+            "MODEL": "scripted",
+            "EMBEDDING_MODEL": "vectors",
+        }.items():
+            monkeypatch.setenv(f"CODEAGENT_{name}", value)
+        assert cli("index", "build").code == 0
+        (hit,) = cli("index", "search", "猫", "--limit", "1", "--json").json["hits"]
+        status = cli("index", "status", "--json").json
+    assert (hit["path"], hit["symbol"], status["vectors"], status["chunks"]) == ("pets.py", "feed", 5, 5)
+    found = cli("index", "search", "feline", "--limit", "1", "--json").json["hits"]  # the endpoint is gone
+    assert [hit["path"] for hit in found] == ["pets.py"]

@@ -172,7 +172,7 @@ class ScriptedEndpoint:
 
     script: Script = ()
     models: tuple[str, ...] = ("scripted",)
-    routes: Mapping[str, Response] = field(default_factory=dict)
+    routes: Mapping[str, Response | Callable[[Recorded], Response]] = field(default_factory=dict)
     """Further answers by path ("/api/show")."""
     port: int = 0
     repeat: bool = False
@@ -235,7 +235,8 @@ class ScriptedEndpoint:
             return self._next(request)
         self.others.append(request)
         if path in self.routes:
-            return self.routes[path]
+            route = self.routes[path]
+            return route if isinstance(route, Response) else route(request)
         if path.endswith("/models"):
             listed = [{"id": name, "object": "model"} for name in self.models]
             return Response((json.dumps({"object": "list", "data": listed}).encode(),), headers=JSON)

@@ -19,8 +19,10 @@ from codeagent.tools.walking import rg_arguments
 
 Mode = Literal["content", "files", "count"]
 
+_BINARY = rb"(?P<binary>[^\0\n]+): (?:WARNING: stopped searching )?binary file [^\0\n]*\(found [^\0\n]*\n|"
+"""What stands behind the rows of a file in which a NUL byte came late."""
 _ROWS = {
-    "content": re.compile(rb"(?P<name>[^\0]+)\0(?P<number>\d+)(?P<kind>[:-])(?P<text>[^\n]*)\n"),
+    "content": re.compile(_BINARY + rb"(?P<name>[^\0]+)\0(?P<number>\d+)(?P<kind>[:-])(?P<text>[^\n]*)\n"),
     "count": re.compile(rb"(?P<name>[^\0]+)\0(?P<text>\d+)\r?\n"),
     "files": re.compile(rb"(?P<name>[^\0]+)\0"),
 }
@@ -59,6 +61,9 @@ class Found:
         """Take in what is new in `got`; True where that is enough."""
         for found in _ROWS[self.mode].finditer(got, self._at):
             self._at = found.end()
+            if self.mode == "content" and (binary := found["binary"]):
+                self._drop(binary)
+                continue
             if (name := found["name"]) != self._known[0]:
                 self._known = (name, self.fits(os.fsdecode(name)))
             if not self._known[1]:
@@ -70,6 +75,10 @@ class Found:
             self.rows.append(row)
             self._matches += row.match
         return self.most is not None and self._matches > self.most
+
+    def _drop(self, name: bytes) -> None:
+        while self.rows and self.rows[-1].name == name:
+            self._matches -= self.rows.pop().match
 
 
 async def ask(

@@ -99,7 +99,8 @@ class _Search:
             pass
         if query.mode != "content":
             rows = await self._asked(*where)
-            return await self._hits(heapq.nsmallest(query.enough + 1, rows, key=row_key))
+            first = await asyncio.to_thread(heapq.nsmallest, query.enough + 1, rows, row_key)
+            return await self._hits(first)
         hits: list[Hit] = []
         left = query.enough
         files = await self.files(query.pattern)
@@ -129,7 +130,7 @@ class _Search:
         """Paths of the files in which the pattern is found, sorted."""
         wanted = replace(self.query, mode="files", pattern=pattern)
         rows = await ask(self.rg, wanted, self.ctx, Found("files", self.fits), *options_for(self.query, self.ctx))
-        return [os.fsdecode(row.name) for row in sorted(rows, key=row_key)]
+        return await asyncio.to_thread(lambda: [os.fsdecode(row.name) for row in sorted(rows, key=row_key)])
 
     async def apart(self, hits: list[Hit]) -> list[Hit]:
         """`hits` with those by our own search in place of those in files in which ripgrep sees one line."""

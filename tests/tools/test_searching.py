@@ -501,6 +501,13 @@ def test_stars_are_never_gone_back_over(world: World, glob: str) -> None:
     assert [Path(found).name for found in walk(world.top, world.ctx)] == ["a" * 250]
 
 
+async def test_a_file_that_turns_out_binary_brings_nothing_and_harms_no_other(world: World) -> None:
+    world.file("m.bin", b"hit\n" + b"abc\n" * 60_000 + b"\0x\nhit\n")
+    world.file("n.txt", "hit\n")
+    assert (await world.run("grep", pattern="hit")).text == "n.txt\n1:hit"
+    assert (await world.run("grep", pattern="hit", mode="count")).text == "n.txt: 1"
+
+
 async def test_a_pipe_is_not_waited_for(world: World) -> None:
     os.mkfifo(world.top / "pipe")
     assert (await world.run("grep", pattern="x", path="pipe")).text == "pipe is not a regular file."

@@ -53,11 +53,11 @@ def steps(talk: Talk, count: int, lines: int = 40) -> Talk:
 
 
 async def test_old_results_are_masked_before_the_newest_three_turns() -> None:
-    talk = steps(Talk().user("one"), 24, 50)
+    talk = steps(Talk().user("Never touch vendor/. 不要改 docs/。"), 24, 50)
     for number in range(3):
         talk.user(f"turn {number}").assistant("Done.")
     proposal = await climb(talk)
-    assert proposal is not None and proposal.rung == 1
+    assert proposal is not None and (proposal.rung, proposal.held) == (1, 2)
     results = [entry for entry in talk.entries if isinstance(entry.message, ToolMessage)]
     assert proposal.left == tuple(entry.id for entry in results)
     assert [item.id for item in proposal.messages] == [entry.id for entry in results]

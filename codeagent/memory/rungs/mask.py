@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.messages import Message, ToolMessage, UserMessage, encode, unseen
 from codeagent.core.ports import Estimate
-from codeagent.memory.ledger import ended
+from codeagent.memory.ledger import ended, ledger
 from codeagent.memory.rungs.base import Job, Parts, Scale, kept_from
+from codeagent.memory.verify import without_pastes
 from codeagent.memory.working import groups
 
 RUNG = 1
@@ -69,7 +70,12 @@ class Mask:
             tokens_before=job.tokens,
             tokens_after=after,
             left=ids,
+            held=len(dict.fromkeys(ledger(entries, (), None, _typed).agreements)),
         )
+
+
+def _typed(entry: Entry) -> str:
+    return without_pastes(entry.said or "", entry.id)
 
 
 def masked_line(entry: Entry) -> Message | None:

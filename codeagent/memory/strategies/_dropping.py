@@ -72,10 +72,9 @@ class Dropping:
         )
 
     def _memory(self, job: Job) -> WorkingMemory:
-        """Room for the messages, well under the trigger, so that not every step compacts; asked for: half at most."""
-        window = self.parts.budget.trigger
+        """Room for the messages, so that several steps fit before the next compaction; asked for: half at most."""
         messages = sum(entry.tokens for entry in job.view.entries)
-        room = WorkingMemory(window, system=max(0, job.tokens - messages), reserve=window // 4)
+        room = WorkingMemory(self.parts.budget.target, system=max(0, job.tokens - messages))
         if job.need.force and messages // 2 < room.budget:
             return WorkingMemory(messages // 2)
         return room

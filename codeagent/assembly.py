@@ -14,6 +14,7 @@ from codeagent.agent.repeats import LoopGuard
 from codeagent.agent.session import Session
 from codeagent.agent.watch import RepeatWatch
 from codeagent.codebase.index import ProjectCode
+from codeagent.confining import make_sandbox
 from codeagent.core.agents import Agents
 from codeagent.core.entries import Prompt, PromptReason
 from codeagent.core.events import Notice
@@ -97,7 +98,13 @@ class Assembly:
         archive = SessionArchive(history.path)
         permissions = self._permissions(archive)
         shell = self._settings.shell
-        jobs = JobTable(timeout=shell.timeout, kills=shell.past_timeout == "kill", logs=archive.folder)
+        sandbox = make_sandbox(
+            self._settings.sandbox, self._options, self._project, self._ui,
+            archive=archive.folder, permissions=permissions, tell=self._notices.append,
+        )  # fmt: skip
+        jobs = JobTable(
+            timeout=shell.timeout, kills=shell.past_timeout == "kill", logs=archive.folder, sandbox=sandbox
+        )  # fmt: skip
         web = make_web(self._settings.web, self._options.environ)
         checkpoints = self._settings.checkpoints
         saved = make_saved_work(self._home, history, self._parts.roots, checkpoints, self._notices.append)

@@ -44,6 +44,8 @@ class Options:
     allowed_tools: tuple[str, ...] = ()
     disallowed_tools: tuple[str, ...] = ()
     add_dirs: tuple[Path, ...] = ()
+    sandbox: bool | None = None
+    """The strict sandbox, or none."""
     max_turns: int | None = None
     max_budget_usd: float | None = None
     max_tokens_total: int | None = None
@@ -68,6 +70,7 @@ class Options:
             "permission_mode": self.permission_mode,
             "permissions.allow": self.allowed_tools or None,
             "permissions.deny": self.disallowed_tools or None,
+            "sandbox.mode": None if self.sandbox is None else "strict" if self.sandbox else "off",
             "max_turns": self.max_turns,
             "max_budget_usd": self.max_budget_usd,
             "timeout": self.timeout,

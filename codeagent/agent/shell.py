@@ -31,7 +31,9 @@ async def run_typed(command: str, context: ToolContext) -> AsyncGenerator[Event,
     running = asyncio.create_task(
         _result(
             params,
-            replace(context, call_id=CALL, progress=lambda text: queue.put_nowait(ToolProgress(CALL, text))),
+            replace(
+                context, call_id=CALL, typed=True, progress=lambda text: queue.put_nowait(ToolProgress(CALL, text))
+            ),
         )
     )
     running.add_done_callback(lambda _: queue.put_nowait(None))

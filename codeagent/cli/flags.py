@@ -47,6 +47,10 @@ AddDirs = Annotated[
     list[Path] | None,
     typer.Option("--add-dir", exists=True, file_okay=False, help="A further folder to work in."),
 ]
+Sandbox = Annotated[
+    bool | None,
+    typer.Option("--sandbox/--no-sandbox", help="Commands without network and local services, or without bounds."),
+]
 MaxTurns = Annotated[int | None, typer.Option("--max-turns", min=1, metavar="N", help="Model steps (200).")]
 MaxBudget = Annotated[float | None, typer.Option("--max-budget-usd", min=0, metavar="X", help="Cap on money.")]
 MaxTokens = Annotated[int | None, typer.Option("--max-tokens-total", min=1, metavar="N", help="Cap on tokens.")]

@@ -45,6 +45,7 @@ def start(
     allowed_tools: flags.Allowed = None,
     disallowed_tools: flags.Disallowed = None,
     add_dirs: flags.AddDirs = None,
+    sandbox: flags.Sandbox = None,
     max_turns: flags.MaxTurns = None,
     max_budget_usd: flags.MaxBudget = None,
     max_tokens_total: flags.MaxTokens = None,

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from codeagent.core.events import Notice
+    from codeagent.core.tools import Command
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +23,42 @@ class Printed:
 
     text: str
     whole: Iterable[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """What the person says to a command that was kept from something."""
+
+    again: Literal["no", "inside", "outside"]
+    """Whether to run it once more, and where: in what is now allowed, or without bounds."""
+    reason: str = ""
+    """For the model, where it is not to be run."""
+
+
+class Confinement(Protocol):
+    """What keeps commands within bounds."""
+
+    def holds(self, command: Command) -> bool:
+        """Whether there are bounds for it: there may be no means, or the person may have lifted them."""
+        ...
+
+    def launch(self, argv: Sequence[str], start: Callable[[Sequence[str]], T]) -> T:
+        """What `start` gives for the words that are to be started, which runs within bounds."""
+        ...
+
+    def refused(self, text: str, cwd: Path) -> str:
+        """What the bounds kept a command from that printed `text`, for the model; "" where nothing is known."""
+        ...
+
+    async def lift(self, command: Command, text: str) -> Lifted:
+        """Ask the person, where somebody is there, about a command that printed `text`."""
+        ...
+
+    def describe(self) -> Notice:
+        """What holds, in a line."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class Job(Protocol):
@@ -80,6 +122,8 @@ class Jobs(Protocol):
 
     folder: Path | None
     """Where the next command runs; None for the working folder."""
+    sandbox: Confinement | None
+    """What keeps the commands within bounds."""
 
     @property
     def timeout(self) -> float:
@@ -92,9 +136,15 @@ class Jobs(Protocol):
         ...
 
     def start(
-        self, command: str, *, cwd: Path, environ: Mapping[str, str], progress: Callable[[str], None] | None = None
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        progress: Callable[[str], None] | None = None,
+        free: bool = False,
     ) -> Job:
-        """Run `command` in a shell.
+        """Run `command` in a shell; `free` outside the sandbox.
 
         Raises:
             OSError: there is no such folder or no shell.

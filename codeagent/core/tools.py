@@ -133,6 +133,8 @@ class ToolContext:
     sees: bool = False
     """Whether the model can be shown pictures."""
     progress: Callable[[str], None] = lambda text: None
+    typed: bool = False
+    """The person typed the call: it is within no bounds but their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,18 @@ class ShellSettings(_Table):
     """What becomes of a command that takes longer."""
 
 
+class SandboxSettings(_Table):
+    mode: Literal["on", "strict", "bubblewrap", "off"] = "on"
+    """What commands of the model may do: write in the project, temporary folders and caches, and read no keys;
+    strict: reach no network and no local service either; bubblewrap: on, kept by that program."""
+    network: Literal["on", "off"] = "on"
+    """Whether they reach the network."""
+    write: Strings = ()
+    """Further folders that they may write."""
+    read: Strings = ()
+    """Folders of keys that they may read, such as ~/.ssh."""
+
+
 class CheckpointSettings(_Table):
     enabled: bool = True
     """Save what tools change, so that /undo and /rewind can take it back."""
@@ -246,6 +258,7 @@ class Settings(BaseSettings):
     task_memory: TaskMemorySettings = TaskMemorySettings()
     tools: ToolsSettings = ToolsSettings()
     shell: ShellSettings = ShellSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     web: WebSettings = WebSettings()
     index: IndexSettings = IndexSettings()

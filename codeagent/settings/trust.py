@@ -16,9 +16,12 @@ from codeagent.workspace import read_regular
 
 PROJECT_FILES = ("config.toml", "config.local.toml")
 
-GUARDED = ("base_url", "api_key", "providers", "permissions", "permission_mode", "max_budget_usd", "web", "secrets")
+GUARDED = (
+    *("base_url", "api_key", "providers", "permissions", "permission_mode", "max_budget_usd", "web", "secrets"),
+    "sandbox",
+)
 """What a project may set only when trusted: where requests and keys go, what may happen unasked, what it may cost,
-what of the network may be reached, which secrets go along."""
+what of the network may be reached, which secrets go along, what keeps commands within bounds."""
 
 OWN = frozenset({"web.private"})
 """What the person's own configuration alone may say, whomever they trust."""

@@ -60,6 +60,7 @@ class Checks:
             cwd=ctx.roots[0],
             environ={**ctx.environ, "TERM": "dumb", "NO_COLOR": "1"},
             enough=lambda got: len(got) > _MOST,
+            sandbox=ctx.jobs.sandbox,
         )
         try:
             output, code = await asyncio.wait_for(running, self.seconds)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from codeagent.core.display import plain
-from codeagent.core.jobs import Job, Printed
+from codeagent.core.jobs import Confinement, Job, Printed
 from codeagent.core.private import make_private
 from codeagent.tools.deathwatch import DeathWatch
 from codeagent.tools.encodings import decode_output
@@ -48,6 +48,7 @@ class ShellJob:
         progress: Callable[[str], None] | None,
         mark: str,
         clock: Clock,
+        sandbox: Confinement | None,
     ) -> None:
         self._command = command
         self._loop = asyncio.get_running_loop()
@@ -70,6 +71,7 @@ class ShellJob:
                 output=self._take,
                 mark=mark,
                 inherited=self._shell.inherited,
+                sandbox=sandbox,
             )
         except BaseException:
             self._shell.close()
@@ -179,10 +181,17 @@ class JobTable:
     """Implements `jobs.Jobs`. `timeout` is in seconds."""
 
     def __init__(
-        self, *, timeout: float = 120.0, kills: bool = False, logs: Path | None = None, clock: Clock = time.monotonic
+        self,
+        *,
+        timeout: float = 120.0,
+        kills: bool = False,
+        logs: Path | None = None,
+        clock: Clock = time.monotonic,
+        sandbox: Confinement | None = None,
     ) -> None:
         """`kills`: past the time limit a command is ended; `logs` is the folder for what outlives the session."""
         self.folder: Path | None = None
+        self.sandbox = sandbox
         self._timeout = timeout
         self._kills = kills
         self._logs = logs
@@ -210,11 +219,20 @@ class JobTable:
         return self._kills
 
     def start(
-        self, command: str, *, cwd: Path, environ: Mapping[str, str], progress: Callable[[str], None] | None = None
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        progress: Callable[[str], None] | None = None,
+        free: bool = False,
     ) -> ShellJob:
         self._watch.begin(environ)
         mark = f"{self._mark}.{next(self._started)}."
-        job = ShellJob(command, cwd=cwd, environ=environ, progress=progress, mark=mark, clock=self._clock)
+        sandbox = None if free else self.sandbox
+        job = ShellJob(
+            command, cwd=cwd, environ=environ, progress=progress, mark=mark, clock=self._clock, sandbox=sandbox
+        )
         self._sessions.add(job.child.session)
         self._running.add(job)
         job.child.drained.add_done_callback(lambda _: self._running.discard(job))
@@ -267,6 +285,8 @@ class JobTable:
                 job.child.close()
             self._sessions.clear()
             await asyncio.to_thread(self._watch.end)
+            if self.sandbox is not None:
+                self.sandbox.close()
 
     def _part(self) -> list[ShellJob]:
         """Let go of what may outlive the session. What nobody could listen to any more ends, too."""

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from codeagent.core.jobs import Confinement
+
 _CHUNK = 256 * 1024
 _PROC = Path("/proc")
 MARK = "_CODEAGENT_COMMAND"
@@ -37,6 +39,7 @@ class Child:
         output: Callable[[bytes], None],
         mark: str = "",
         inherited: Sequence[int] = (),
+        sandbox: Confinement | None = None,
     ) -> None:
         """`mark` is a word that no other program has; `inherited` are open files that it gets under their numbers."""
         self._loop = asyncio.get_running_loop()
@@ -45,10 +48,11 @@ class Child:
             environ = {**environ, MARK: f"{environ.get(MARK, '')} {mark}".strip()}
         self._output = output
         self._reader, writer = os.pipe()
-        try:
+
+        def start(words: Sequence[str]) -> subprocess.Popen[bytes]:
             # Not asyncio's own: in Python 3.11 that starts a thread for every child.
-            self._process = subprocess.Popen(
-                argv,
+            return subprocess.Popen(
+                words,
                 cwd=cwd,
                 env=environ,
                 stdin=subprocess.DEVNULL,
@@ -57,6 +61,9 @@ class Child:
                 start_new_session=True,
                 pass_fds=tuple(inherited),
             )
+
+        try:
+            self._process = sandbox.launch(argv, start) if sandbox is not None else start(argv)
         except BaseException:
             os.close(self._reader)
             raise
@@ -201,7 +208,12 @@ def _group_lives(group: int) -> bool:
 
 
 async def capture(
-    argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], enough: Callable[[bytearray], bool] | None = None
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    enough: Callable[[bytearray], bool] | None = None,
+    sandbox: Confinement | None = None,
 ) -> tuple[bytes, int | None]:
     """All that a short-lived program prints and its exit code; None when it was ended because `enough` said so."""
     got = bytearray()
@@ -212,7 +224,7 @@ async def capture(
         if enough is not None and not full.done() and enough(got):
             full.set_result(None)
 
-    child = Child(argv, cwd=cwd, environ=environ, output=keep)
+    child = Child(argv, cwd=cwd, environ=environ, output=keep, sandbox=sandbox)
     try:
         await asyncio.wait([full, child.drained], return_when=asyncio.FIRST_COMPLETED)
         if full.done():

@@ -17,7 +17,7 @@ LAYERS = [
     {"ui", "acp"},
     {
         *("app", "settings", "options", "workspace", "endpoints", "assembly", "summaries", "tasks", "toolkit"),
-        *("checkup", "delegation", "lessons", "locale", "parts", "prompts", "saving", "windows"),
+        *("checkup", "confining", "delegation", "lessons", "locale", "parts", "prompts", "saving", "windows"),
     },
     {"cli", "__main__"},
 ]

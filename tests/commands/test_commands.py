@@ -113,7 +113,7 @@ async def test_context_tells_what_fills_the_window(sit: Sit) -> None:
 
 
 async def test_status(sit: Sit) -> None:
-    table = await sit(with_usage(say("One."), Usage(64_000, 20, 100)), session_id="s1")
+    table = await sit(with_usage(say("One."), Usage(64_000, 20, 100)), session_id="s1", sandbox=False)
     await table.type("one")
     await table.type("/save a fact")
     await table.type("/rename 解析器")
@@ -122,6 +122,7 @@ async def test_status(sit: Sit) -> None:
         ("session", "s1 解析器"),
         ("model", "first-model"),
         ("mode", "yolo"),
+        ("sandbox", "off"),
         ("folder", str(table.session.history.session.cwd)),
         ("turns", "1"),
         ("context", f"{64_000 + answer:,} of 128,000 tokens (50 %)"),

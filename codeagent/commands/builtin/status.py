@@ -9,6 +9,7 @@ from codeagent.core.ui import Table
 async def run(args: str, context: CommandContext) -> Outcome:
     status = context.session.status()
     history = context.session.history
+    sandbox = context.session.jobs.sandbox
     share = 100 * status.context_tokens / status.window
     context.ui.show(
         Table(
@@ -17,6 +18,7 @@ async def run(args: str, context: CommandContext) -> Outcome:
                 ("session", f"{status.session_id} {status.name}".strip()),
                 ("model", status.model),
                 ("mode", status.mode),
+                ("sandbox", str(sandbox.describe()) if sandbox is not None else "off"),
                 ("folder", history.session.cwd),
                 ("turns", str(status.turns)),
                 ("context", f"{status.context_tokens:,} of {status.window:,} tokens ({share:.0f} %)"),

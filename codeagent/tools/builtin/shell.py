@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -58,8 +59,37 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         raise ToolFault(f"There is no folder {folder}.", "no such folder")
     if "\0" in params.command or not params.command.strip():
         raise ToolFault("command is empty or holds a NUL character.", "bad command")
+    command, sandbox = Command(params.command, str(folder)), None if ctx.typed else ctx.jobs.sandbox
+    held = sandbox is not None and sandbox.holds(command)
+    result, job = await _run(params, ctx, folder, free=not held)
+    if sandbox is None or not held or job.code is None or not _went_wrong(job, params.command):
+        return result
+    printed = await asyncio.to_thread(job.output)
+    if not await asyncio.to_thread(sandbox.refused, printed, folder):
+        return result
+    lifted = await sandbox.lift(command, printed)
+    if lifted.again == "no":
+        return replace(result, text=f"{result.text}\n[{lifted.reason}]")
+    result, _ = await _run(params, ctx, folder, free=lifted.again == "outside")
+    how = "outside the sandbox" if lifted.again == "outside" else "with more allowed"
+    return replace(result, text=f"{result.text}\n[The sandbox had refused something; the user let it run again {how}.]")
+
+
+def _went_wrong(job: Job, command: str) -> bool:
+    """Whether something may have been refused: of what stands before a pipe the exit code says nothing."""
+    return job.code != 0 or "|" in command
+
+
+async def _run(params: Params, ctx: ToolContext, folder: Path, *, free: bool) -> tuple[ToolResult, Job]:
+    """Run the command once; `free` outside the sandbox."""
     progress = None if params.background else ctx.progress
-    job = ctx.jobs.start(params.command, cwd=folder, environ={**ctx.environ, **_QUIET}, progress=progress)
+    environ = {**ctx.environ, **_QUIET}
+    job = ctx.jobs.start(params.command, cwd=folder, environ=environ, progress=progress, free=free)
+    return await _followed(job, params, ctx, folder), job
+
+
+async def _followed(job: Job, params: Params, ctx: ToolContext, folder: Path) -> ToolResult:
+    """What is told of `job`, once it has ended, has been ended, or has gone to the background."""
     seconds = _FIRST_LOOK if params.background else min(params.timeout or ctx.jobs.timeout, _LONGEST)
     try:
         if not await job.wait(seconds) and ctx.jobs.kills and not (params.background or job.let_go):

@@ -42,6 +42,8 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         await job.wait(params.wait)
     bounded = await asyncio.to_thread(bounds.bound_printed, job.unread(), ctx)
     text = f"{bounded.text or '(no new output)'}\n[{state(job)}]"
+    if ctx.jobs.sandbox is not None and (refused := ctx.jobs.sandbox.refused(bounded.text, ctx.cwd)):
+        text += f"\n[{refused}]"
     return ToolResult(text, partial=bounded.partial, summary=state(job), archive=bounded.archive)
 
 

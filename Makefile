@@ -23,7 +23,7 @@ lint: $(READY)
 
 # Figures, not verdicts.
 bench: $(READY)
-	@for part in start rounds size idle installed tokens retrieval facts amnesia prefix survival search_files index code_search tool_schema checkpoints; do $(BIN)/python -m benchmarks.$$part || exit 1; done
+	@for part in start rounds size idle installed tokens retrieval facts amnesia prefix survival search_files index code_search tool_schema checkpoints sandbox; do $(BIN)/python -m benchmarks.$$part || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -11,7 +11,7 @@ from codeagent.core.ui import UI
 from codeagent.options import Options
 from codeagent.safety.permissions import Permissions
 from codeagent.safety.sandbox.places import Ground
-from codeagent.safety.sandbox.sandbox import Sandbox
+from codeagent.safety.sandbox.sandbox import Sandbox, describe
 from codeagent.settings.schema import SandboxSettings
 
 
@@ -22,27 +22,29 @@ def make_sandbox(
     ui: UI,
     *,
     archive: Path,
-    permissions: Permissions | None = None,
-    tell: Callable[[Notice], object] = lambda notice: None,
+    permissions: Permissions,
+    tell: Callable[[Notice], object],
 ) -> Sandbox:
     """`archive` holds what the session put away, which commands may read; in yolo nobody is asked."""
-    ground = Ground(
-        (project.top, *_elsewhere(project), *(path.resolve() for path in options.add_dirs)),
-        options.environ,
-        options.home.root,
-        (archive,),
-        settings.write,
-        settings.read,
-    )
     return Sandbox(
         settings.mode,
-        ground,
+        _ground(settings, options, project, archive),
         ui,
         network=settings.network == "on",
-        asks=lambda: permissions is not None and permissions.mode != "yolo",
+        asks=lambda: permissions.mode != "yolo",
         tell=tell,
         marker=options.home.cache / "sandbox-told",
     )
+
+
+def sandbox_state(settings: SandboxSettings, options: Options, project: Project) -> Notice:
+    """Whether there would be a sandbox here, and which."""
+    return describe(settings.mode, _ground(settings, options, project), network=settings.network == "on")
+
+
+def _ground(settings: SandboxSettings, options: Options, project: Project, *shown: Path) -> Ground:
+    roots = (project.top, *_elsewhere(project), *(path.resolve() for path in options.add_dirs))
+    return Ground(roots, options.environ, options.home.root, shown, settings.write, settings.read)
 
 
 def _elsewhere(project: Project) -> tuple[Path, ...]:

@@ -35,11 +35,13 @@ def test_what_is_found_is_shown_and_kept_for_later(cli: Cli, home: Home) -> None
 
 def test_as_json(cli: Cli, home: Home) -> None:
     with ScriptedEndpoint(capable, models=("m",)) as server:
-        said = cli("doctor", "--json", "--base-url", server.base_url, "--model", "m")
+        said = cli("--no-sandbox", "doctor", "--json", "--base-url", server.base_url, "--model", "m")
         assert said.code == 0
         found = said.json
         assert {"what": "tool calls", "state": "yes", "detail": ""} in found.pop("findings")
-        assert found == {"base_url": server.base_url, "model": "m", "window": None, "profile": {}, "warnings": []}
+        assert found == {
+            "base_url": server.base_url, "model": "m", "window": None, "profile": {}, "warnings": [], "sandbox": "off"
+        }  # fmt: skip
 
 
 @pytest.mark.parametrize("model", [("--model", "m"), ()])

@@ -18,6 +18,8 @@ from codeagent.core.task import Updated
 from codeagent.core.tools import Action, ToolContext, ToolResult
 from codeagent.core.ui import Answer, Question, Row, Shown
 from codeagent.history.past import SessionPast
+from codeagent.safety.sandbox.places import Ground
+from codeagent.safety.sandbox.sandbox import Sandbox
 from codeagent.toolkit import make_code
 from codeagent.tools.files import FileLedger
 from codeagent.tools.jobs import JobTable
@@ -175,12 +177,16 @@ def make_world(
     kills: bool = False,
     progress: Callable[[str], None] = lambda text: None,
     clock: Callable[[], float] = lambda: 0.0,
+    strict: bool = False,
 ) -> World:
-    """`clock` tells how long commands take: it stands still, so that results can be compared whole."""
+    """`strict` puts commands into the strict sandbox. `clock` tells how long commands take: it stands still, so that
+    results can be compared whole."""
     top = Path(os.path.realpath(top)) / "项目"
     top.mkdir()
     gate, facts, board, person, plan = Gate(), Facts(), Board(), Person(), Plan()
-    jobs = JobTable(timeout=timeout, kills=kills, logs=top.parent / "logs", clock=clock)
+    ground = Ground((top,), dict(os.environ) | {"HOME": str(top.parent)}, top.parent / "home")
+    sandbox = Sandbox("strict", ground, person) if strict else None
+    jobs = JobTable(timeout=timeout, kills=kills, logs=top.parent / "logs", clock=clock, sandbox=sandbox)
     ctx = ToolContext(
         cwd=top,
         roots=(top,),

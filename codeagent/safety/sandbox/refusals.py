@@ -22,7 +22,7 @@ _NET = re.compile(
     r"|nodename nor servname|no such host|无法解析|网络不可达",
     re.IGNORECASE,
 )
-_SOCKET = re.compile(r"\bsocket\b|\bconnect", re.IGNORECASE)
+_SOCKET = re.compile(r"\bsocket\b|\bconnect|/dev/(?:tcp|udp)/", re.IGNORECASE)
 _SIGNAL = re.compile(r"\bkill\b|\bpkill\b|\bptrace\b", re.IGNORECASE)
 _RIGHTS = re.compile(r"no new privileges|sudo: effective uid is not 0|must be setuid root", re.IGNORECASE)
 _PATH = re.compile(r"""'([^'\n]+)'|"([^"\n]+)"|‘([^’\n]+)’|“([^”\n]+)”|((?:[^\s'"‘’“”:,;()=]|:(?=[^\s:]))+)""")
@@ -38,9 +38,15 @@ class Refused:
     read: tuple[Path, ...] = ()
     """What could not be read."""
     other: tuple[str, ...] = ()
+    unclear: bool = False
+    """Something was denied, and it does not say what."""
+
+    @property
+    def known(self) -> bool:
+        return bool(self.written or self.read or self.other)
 
     def __bool__(self) -> bool:
-        return bool(self.written or self.read or self.other)
+        return self.known or self.unclear
 
     def __str__(self) -> str:
         writing = [f"writing {path}" for path in self.written]
@@ -52,6 +58,7 @@ def read_refusals(text: str, cwd: Path, policy: Policy) -> Refused:
     written: dict[Path, None] = {}
     read: dict[Path, None] = {}
     other: dict[str, None] = {}
+    unclear = False
     for line in text.splitlines()[-_MOST_LINES:]:
         if not policy.network and (_NET.search(line) or (_NO.search(line) and _SOCKET.search(line))):
             other["the network"] = None
@@ -63,9 +70,11 @@ def read_refusals(text: str, cwd: Path, policy: Policy) -> Refused:
             written |= dict.fromkeys(path for path in found if policy.reads(path) and _kept(path, policy))
             if _SIGNAL.search(line):
                 other["signals to processes that no command started"] = None
-            if not (policy.network or found) and _SOCKET.search(text):
+            elif not (policy.network or found) and _SOCKET.search(text):
                 other["the network"] = None
-    return Refused(tuple(written)[:_MOST], tuple(read)[:_MOST], tuple(other))
+            else:
+                unclear = unclear or not found
+    return Refused(tuple(written)[:_MOST], tuple(read)[:_MOST], tuple(other), unclear)
 
 
 def _kept(path: Path, policy: Policy) -> bool:
@@ -79,7 +88,7 @@ def _kept(path: Path, policy: Policy) -> bool:
 def _paths(line: str, cwd: Path) -> Iterator[Path]:
     """What in a line may be the path that was refused: a word with a slash in it, or one that exists."""
     for match in _PATH.finditer(line):
-        word = next(filter(None, match.groups()), "").strip(".,")
+        word = next(filter(None, match.groups()), "").rstrip(".,")
         if not word or len(word) > 1_000 or "\0" in word or "://" in word:
             continue
         if word.startswith("/") or ("/" in word and not word.startswith("-")):

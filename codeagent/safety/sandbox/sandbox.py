@@ -83,6 +83,8 @@ class Sandbox:
     async def lift(self, command: Command, text: str) -> Lifted:
         refused = self._read(text, Path(command.cwd))
         told = self._told(refused)
+        if not refused.known:
+            return Lifted("no", told)
         if not self._ui.interactive or not self._asks():
             return Lifted("no", f"{told} {_ELSEWISE}")
         folder = self._folder(refused)
@@ -113,13 +115,7 @@ class Sandbox:
     # ---- what holds ------------------------------------------------------------------------------------------------
 
     def describe(self) -> Notice:
-        """Its state, in a line."""
-        if self._mode == "off":
-            return Notice("off")
-        if (means := self._find()) is None:
-            return Notice("none: this system has no means for it")
-        network = "network on" if self.policy.network else "network off"
-        return Notice("{mode}, by {means}; {network}", {"mode": self._mode, "means": means.name, "network": network})
+        return describe(self._mode, self._ground, network=self._network)
 
     @property
     def policy(self) -> Policy:
@@ -150,7 +146,9 @@ class Sandbox:
         return read_refusals(text, cwd, self.policy)
 
     def _told(self, refused: Refused) -> str:
-        return f"The sandbox refused: {refused}. {_BOUNDS}" if refused else ""
+        if refused.known:
+            return f"The sandbox refused: {refused}. {_BOUNDS}"
+        return f"Something was denied, perhaps by the sandbox. {_BOUNDS}" if refused.unclear else ""
 
     def _folder(self, refused: Refused) -> Path | None:
         """The one folder that would have been enough, where it is not too wide."""
@@ -175,6 +173,17 @@ _THERE_IS = (
     "caches, and read no keys. More in /status and under [sandbox] in the settings."
 )
 _NONE = "Commands run without a sandbox: this system has neither Landlock nor bubblewrap. They can do what you can do."
+
+
+def describe(mode: SandboxMode, ground: Ground, *, network: bool) -> Notice:
+    """The state of a sandbox, in a line; nothing is kept."""
+    if mode == "off":
+        return Notice("off")
+    if (means := _choose(mode, ground)) is None:
+        return Notice("none: this system has no means for it")
+    means.close()
+    reached = "network on" if network and mode != "strict" else "network off"
+    return Notice("{mode}, by {means}; {reached}", {"mode": mode, "means": means.name, "reached": reached})
 
 
 def _choose(mode: SandboxMode, ground: Ground) -> Means | None:

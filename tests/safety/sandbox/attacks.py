@@ -56,9 +56,9 @@ WRITES = {
     "a descriptor": "exec 5>>{o}/file; echo x >&5",
     "a process in the background": "(sleep 0.05; echo x > {o}/late) & wait",
     "a session of its own": "setsid -w bash -c 'echo x > {o}/new'",
-    "eval and variables": 'p={o}; eval "$(printf \'ec%so x > $p/new\' h)"',
+    "eval and variables": "p={o}; eval \"$(printf 'ec%so x > $p/new' h)\"",
     "an encoded command": "echo ZWNobyB4ID4gIiQxIg== | base64 -d | bash -s {o}/new",
-    "another interpreter": "perl -e 'open F, \">\", \"{o}/new\"; print F 1'",
+    "another interpreter": 'perl -e \'open F, ">", "{o}/new"; print F 1\'',
     "a program that was made": "printf '#!/bin/sh\\necho x > {o}/new\\n' > {i}/p; chmod +x {i}/p; {i}/p",
 }
 READS = {

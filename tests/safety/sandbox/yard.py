@@ -83,10 +83,18 @@ class Yard:
 
     def run(self, means: Means, command: str, *, strict: bool = False) -> tuple[int, str]:
         """Exit code and output."""
-        words = {name: str(listener.getsockname()[1]) for name, listener in self.listeners.items() if name[-1].isdigit()}
+        words = {
+            name: str(listener.getsockname()[1]) for name, listener in self.listeners.items() if name[-1].isdigit()
+        }
         abstract = self.listeners["abstract"].getsockname()[1:].decode()
         line = command.format(
-            i=self.inside, o=self.outside, k=self.keys, pid=self.victim.pid, python=self.python, abstract=abstract, **words
+            i=self.inside,
+            o=self.outside,
+            k=self.keys,
+            pid=self.victim.pid,
+            python=self.python,
+            abstract=abstract,
+            **words,
         )
 
         def start(argv: Sequence[str]) -> Popen:

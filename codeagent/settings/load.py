@@ -17,6 +17,7 @@ from codeagent.core.events import Notice
 from codeagent.core.paths import Home, Project
 from codeagent.llm.presets import by_url, parts
 from codeagent.settings.schema import ENV_PREFIX, Environment, Settings, as_list, flatten, known_keys, unflatten
+from codeagent.settings.shutting import shut
 from codeagent.settings.trust import OWN, PROJECT_FILES, Trust, needs_trust
 from codeagent.workspace import read_regular
 
@@ -57,6 +58,8 @@ def load_settings(flags: Mapping[str, Any], environ: Mapping[str, str], home: Ho
         ConfigError: a file that is no TOML, or a value of the wrong kind, with place, key and what is expected.
     """
     notices: list[Notice] = []
+    if told := shut(home, environ):
+        notices.append(told)
     layers = [_file(home.config, notices)]
     # At the user's own home folder the project's files would be the user's.
     if project is not None and project.folder.resolve() != home.root.resolve():

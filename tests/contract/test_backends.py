@@ -57,6 +57,22 @@ for number in range(count):
     print(fact.id, flush=True)
 """
 
+FULL = """
+import resource, sys
+from pathlib import Path
+from codeagent.core.errors import StoreError
+from codeagent.core.plugins import discover
+from codeagent.memory import backends
+from codeagent.memory.entry import Fact
+kind, path, room = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+store = {kind.name: kind for kind in discover(backends, "BACKEND").values()}[kind].open(path)
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+try:
+    store.update(lambda facts: [*facts, Fact("big", "x" * 100_000)])
+except StoreError as error:
+    print(error)
+"""
+
 
 class Place:
     """A backend's file in an empty folder, opened as often as one likes."""
@@ -249,6 +265,17 @@ def test_where_nothing_can_be_written_the_error_has_a_sentence(place: Place) -> 
     with pytest.raises(StoreError, match="cannot be written"):
         store.update(lambda facts: [PNPM])
     assert store.load() == ()
+
+
+@pytest.mark.parametrize("room", [100, 20_000], ids=["none for the backup", "none for the facts"])
+def test_a_full_disk_loses_nothing_and_leaves_nothing_lying(place: Place, room: int) -> None:
+    place.open().update(lambda facts: [PNPM])
+    place.open().update(lambda facts: [*facts, GONE])
+    before = sorted(file.name for file in place.file.parent.iterdir())
+    told = subprocess.check_output([sys.executable, "-c", FULL, place.kind, str(place.given), str(room)], text=True)
+    assert told.startswith(f"The memory file {place.file} cannot be ")
+    assert sorted(file.name for file in place.file.parent.iterdir()) == before
+    assert place.open().load() == (PNPM, GONE)
 
 
 def test_a_linked_file_stays_a_link(place: Place, tmp_path: Path) -> None:

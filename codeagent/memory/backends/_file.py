@@ -202,12 +202,17 @@ def _free_name(path: Path) -> Path:
 def put(path: Path, data: bytes) -> None:
     """Put `data` in the place of `path`, whole or not at all. The lock must be held: the name aside is fixed."""
     aside = path.with_name(path.name + ".new")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    try:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError:  # a full disk: what was written of it is of no use, and takes room
+        with contextlib.suppress(OSError):
+            aside.unlink()
+        raise
 
 
 def keep(backup: Path, path: Path) -> None:

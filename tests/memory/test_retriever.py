@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeagent.memory.entry import Fact, stamp
-from codeagent.memory.retriever import TOP, KeywordRetriever
+from codeagent.memory.retriever import LONG_TERM, TOP, KeywordRetriever
 from codeagent.text.segment import Segmenter
 from tests.memory._world import START, Clock, split
 
@@ -33,6 +33,27 @@ def test_the_whole_query_contained(hours: float, score: float) -> None:
 @pytest.mark.parametrize(("hours", "score"), [(0, 0.6), (12, 0.45), (24, 0.3)])
 def test_half_of_its_words(hours: float, score: float) -> None:
     assert scores("port redis", fact("The port is 5433."), hours=hours) == [("f1", score)]
+
+
+AGES = st.floats(0, 24 * 400)
+
+
+@given(AGES, AGES)
+def test_the_older_never_weighs_more_and_nothing_less_than_half(one: float, other: float) -> None:
+    """1 now, half after a day and for ever, a straight line between; what seems to come from the future is of now."""
+    young, old = sorted((one, other))
+    weights = [_weight(hours) for hours in (young, old)]
+    assert 1.0 >= weights[0] >= weights[1] >= 0.5
+    assert weights == pytest.approx([max(0.5, 1 - hours / 48) for hours in (young, old)], abs=1e-4)
+    assert (_weight(0), _weight(-old), _weight(24 + old)) == (1.0, 1.0, 0.5)
+
+
+def _weight(hours: float) -> float:
+    """What age leaves of the score of a fact that holds the whole query."""
+    clock = Clock()
+    clock.pass_hours(hours)
+    (hit,) = KeywordRetriever(split, clock).search("port", [fact("The port.")])
+    return hit.score / LONG_TERM
 
 
 def test_chinese_words_count_as_jieba_cuts_them(tmp_path: Path) -> None:

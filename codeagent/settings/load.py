@@ -16,9 +16,10 @@ from codeagent.core.errors import ConfigError
 from codeagent.core.events import Notice
 from codeagent.core.paths import Home, Project
 from codeagent.llm.presets import by_url, parts
-from codeagent.settings.schema import ENV_PREFIX, Environment, Settings, as_list, flatten, known_keys, unflatten
+from codeagent.settings.schema import ENV_PREFIX, Environment, Settings, flatten, known_keys, unflatten
 from codeagent.settings.shutting import shut
 from codeagent.settings.trust import OWN, PROJECT_FILES, Trust, needs_trust
+from codeagent.settings.values import as_list
 from codeagent.workspace import read_regular
 
 SECRETS = frozenset({"api_key"})

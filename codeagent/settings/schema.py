@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PositiveFloat,
     PositiveInt,
@@ -19,38 +17,12 @@ from pydantic import (
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from codeagent.core.ui import Call, Theme
-from codeagent.options import split_list
+from codeagent.settings.values import Strings, Table, as_list, switch_or_commands
 
 ENV_PREFIX = "CODEAGENT_"
 
 
-def as_list(value: Any) -> Any:
-    """Lists come from the environment as JSON or separated by commas."""
-    if not isinstance(value, str):
-        return value
-    return json.loads(value) if value.lstrip().startswith("[") else list(split_list(value))
-
-
-_SWITCH = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
-
-
-def _switch_or_commands(value: Any) -> Any:
-    """From the environment a switch comes as a word, a table as JSON."""
-    if isinstance(value, str):
-        value = json.loads(value) if value.lstrip().startswith("{") else _SWITCH.get(value.strip().lower())
-    if isinstance(value, bool) or (isinstance(value, dict) and all(isinstance(line, str) for line in value.values())):
-        return value
-    raise ValueError("it must be true, false, or a table of glob to command line")
-
-
-Strings = Annotated[tuple[str, ...], BeforeValidator(as_list)]
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class MemorySettings(_Table):
+class MemorySettings(Table):
     retriever: Literal["keyword", "bm25", "hybrid"] = "bm25"
     """How facts are found for a message: by its words, by rare words first, or by words and meaning (embeddings)."""
     backend: str = "json_file"
@@ -70,14 +42,14 @@ class MemorySettings(_Table):
     """Commit each change of task memory by itself, where the project is a repository."""
 
 
-class TaskMemorySettings(_Table):
+class TaskMemorySettings(Table):
     reload_every: PositiveInt = 20
     """Turns or steps, whichever comes first, after which task memory is sent again."""
     remind: Literal["stale", "every_message", "never"] = "stale"
     """When an edit finds the snapshot old; with every message; never."""
 
 
-class CompactionSettings(_Table):
+class CompactionSettings(Table):
     keep_turns: PositiveInt = 3
     """User turns that a compaction leaves as they are."""
     mask: bool = True
@@ -92,21 +64,21 @@ class CompactionSettings(_Table):
     """Seconds without a word of the summariser after which the turn goes on without a summary."""
 
 
-class ToolsSettings(_Table):
+class ToolsSettings(Table):
     edit_format: Literal["auto", "edit", "patch"] = "auto"
     """How the model changes files: passages (edit_file), patches (apply_patch), or what it was trained for."""
-    checks: Annotated[bool | dict[str, str], BeforeValidator(_switch_or_commands)] = True
+    checks: Annotated[bool | dict[str, str], BeforeValidator(switch_or_commands)] = True
     """Say when a change breaks the syntax of a file; a table of glob to command line runs those too."""
 
 
-class ShellSettings(_Table):
+class ShellSettings(Table):
     timeout: PositiveFloat = 120.0
     """Seconds after which a command goes on in the background."""
     past_timeout: Literal["background", "kill"] = "background"
     """What becomes of a command that takes longer."""
 
 
-class SandboxSettings(_Table):
+class SandboxSettings(Table):
     mode: Literal["on", "strict", "bubblewrap", "off"] = "on"
     """What commands of the model may do: write in the project, temporary folders and caches, and read no keys;
     strict: reach no network and no local service either; bubblewrap: on, kept by that program."""
@@ -118,7 +90,7 @@ class SandboxSettings(_Table):
     """Folders of keys that they may read, such as ~/.ssh."""
 
 
-class CheckpointSettings(_Table):
+class CheckpointSettings(Table):
     enabled: bool = True
     """Save what tools change, so that /undo and /rewind can take it back."""
     store_mb: PositiveInt = 500
@@ -127,41 +99,41 @@ class CheckpointSettings(_Table):
     """Larger files are not saved."""
 
 
-class WebSettings(_Table):
+class WebSettings(Table):
     private: bool = False
     """Let web_fetch reach this machine and its network, too."""
     search: Literal["", "bocha", "brave", "tavily"] = ""
     """Search provider ("" for the first whose key is in the environment)."""
 
 
-class IndexSettings(_Table):
+class IndexSettings(Table):
     vectors: bool = True
     """Find code by meaning too, once `codeagent index build` has made vectors: where there are embeddings."""
     map: int = Field(default=0, ge=0)
     """Tokens of the symbol map that a session's prompt begins with; 0 for none."""
 
 
-class PermissionSettings(_Table):
+class PermissionSettings(Table):
     allow: Strings = ()
     ask: Strings = ()
     deny: Strings = ()
 
 
-class SecretSettings(_Table):
+class SecretSettings(Table):
     mask: bool = True
     """Hide what looks like a secret in tool results from the model and the session file."""
     pass_env: Strings = ()
     """Variables with keys that commands and hooks get all the same."""
 
 
-class UiSettings(_Table):
+class UiSettings(Table):
     vim: bool = False
     status_line: bool = True
     notify: Call = "bell"
     """How you are called when a long turn ends or a question waits, and no key was pressed for a while."""
 
 
-class NetworkSettings(_Table):
+class NetworkSettings(Table):
     connect: PositiveFloat = 15.0
     """Seconds until a connection stands."""
     first_token: PositiveFloat = 300.0
@@ -170,7 +142,7 @@ class NetworkSettings(_Table):
     """Seconds between two pieces of a reply."""
 
 
-class ProfileSettings(_Table):
+class ProfileSettings(Table):
     """How the models of a provider are asked; what is left out is as known, or learnt from refusals."""
 
     limit: Literal["max_tokens", "max_completion_tokens", "none"] | None = None
@@ -206,7 +178,7 @@ class ProfileSettings(_Table):
 _OURS = frozenset({"messages", "model", "stream", "tools"})
 
 
-class ProviderSettings(_Table):
+class ProviderSettings(Table):
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]+$")
     base_url: str
     api_key_env: str = ""

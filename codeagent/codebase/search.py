@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from codeagent.text.terms import Words, query_terms
 
@@ -43,7 +42,6 @@ class Spot:
     end: int
     symbol: str
     kind: str
-    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +67,22 @@ def find(
 ) -> list[Spot]:
     """The chunks that fit, best first; `near` is chunk id → nearness in meaning, from 0 to 1."""
     terms = _known(db, question.terms)
-    spots = _by_words(db, places, terms)
-    best = max((spot.score for spot in spots), default=0.0)
-    scores = {spot.id: spot.score / best for spot in spots}
+    spots, scores = _by_words(db, places, terms)
     if near:
         spots += _by_id(db, places, [id for id in near if id not in scores])
         scores = {spot.id: scores.get(spot.id, 0.0) + _MEANT * near.get(spot.id, 0.0) for spot in spots}
     wholes = _wholes(db, places, terms)
     named = _named(question.text)
     about_tests = "test" in question.terms
-    ranked = []
     for spot in spots:
         score = scores[spot.id] * (_DEFINED if spot.kind else 1.0) + _WHOLE * wholes.get((spot.root, spot.path), 0.0)
         if spot.symbol and not named.isdisjoint(_parts(spot.symbol)):
             score += _NAMED
         if not about_tests and is_test(spot.path):
             score *= _TEST
-        ranked.append(replace(spot, score=score))
-    return sorted(_with_files(ranked), key=lambda spot: (-spot.score, spot.path, spot.start))
+        scores[spot.id] = score
+    scores = _with_files(spots, scores)
+    return sorted(spots, key=lambda spot: (-scores[spot.id], spot.path, spot.start))
 
 
 def is_test(path: str) -> bool:
@@ -94,29 +90,30 @@ def is_test(path: str) -> bool:
     return _TESTS.search(path.lower()) is not None
 
 
-def _with_files(spots: Iterable[Spot]) -> list[Spot]:
-    """Each chunk with a share of what the others of its file are worth: many that fit tell of one that fits well."""
+def _with_files(spots: Sequence[Spot], scores: Mapping[int, float]) -> dict[int, float]:
+    """To each score a share of what the others of its file are worth: many that fit tell of one that fits well."""
     files: dict[tuple[int, str], list[float]] = defaultdict(list)
     for spot in spots:
-        files[spot.root, spot.path].append(spot.score)
-    sums = {file: sum(sorted(scores, reverse=True)[:4]) for file, scores in files.items()}
-    return [replace(spot, score=spot.score + _BY_FILE * (sums[spot.root, spot.path] - spot.score)) for spot in spots]
+        files[spot.root, spot.path].append(scores[spot.id])
+    sums = {file: sum(sorted(worth, reverse=True)[:4]) for file, worth in files.items()}
+    return {spot.id: scores[spot.id] + _BY_FILE * (sums[spot.root, spot.path] - scores[spot.id]) for spot in spots}
 
 
 _COLUMNS = "chunks.id, files.root, files.path, chunks.first, chunks.last, chunks.symbol, chunks.kind"
 
 
-def _by_words(db: sqlite3.Connection, places: Places, terms: Sequence[str]) -> list[Spot]:
+def _by_words(db: sqlite3.Connection, places: Places, terms: Sequence[str]) -> tuple[list[Spot], dict[int, float]]:
+    """(the chunks that fit best, what they are worth by their ids; 1 for the best)."""
     if not terms:
-        return []
+        return [], {}
     within, values = _within(places)
     rows = db.execute(
         f"SELECT {_COLUMNS}, terms.rank FROM terms JOIN chunks ON chunks.id = terms.rowid"
         f" JOIN files ON files.id = chunks.file WHERE terms MATCH ? AND rank MATCH 'bm25({_WEIGHTS})'"
         f" AND {within} ORDER BY rank LIMIT {CANDIDATES}",
         (_match(places, "path symbol body", terms), *values),
-    )
-    return [_spot(row[:-1], -row[-1]) for row in rows]
+    ).fetchall()
+    return [Spot(*row[:-1]) for row in rows], {row[0]: row[-1] / rows[0][-1] for row in rows}
 
 
 def _wholes(db: sqlite3.Connection, places: Places, terms: Sequence[str]) -> dict[tuple[int, str], float]:
@@ -141,12 +138,7 @@ def _by_id(db: sqlite3.Connection, places: Places, ids: Sequence[int]) -> list[S
     within, values = _within(places)
     query = f"SELECT {_COLUMNS} FROM chunks JOIN files ON files.id = chunks.file WHERE chunks.id = ? AND {within}"
     rows = (db.execute(query, (id, *values)).fetchone() for id in ids)
-    return [_spot(row, 0.0) for row in rows if row is not None]
-
-
-def _spot(row: Sequence[Any], score: float) -> Spot:
-    id, root, path, first, last, symbol, kind = row
-    return Spot(id, root, path, first, last, symbol, kind, score)
+    return [Spot(*row) for row in rows if row is not None]
 
 
 _ONE = "files.root = ? AND (? = '' OR files.path = ? OR substr(files.path, 1, length(?)) = ?)"

@@ -35,7 +35,9 @@ from codeagent.core.events import Compacted, TurnEnded
 from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage
 from codeagent.core.ports import Request
 from codeagent.core.tokens import ContextBudget
-from codeagent.memory.verify import missing, rules, values, without_pastes
+from codeagent.memory.pastes import laid_down, without_pastes
+from codeagent.memory.rules import rules
+from codeagent.memory.verify import missing, values
 from codeagent.text.segment import Segmenter
 from tests.agent._world import World
 from tests.laws.requests import unpaired
@@ -91,7 +93,7 @@ def must_keep(task: str) -> list[str]:
     """Of a request: its goal, the rules in it, addresses, quoted strings, identifiers and numbers."""
     lines = without_pastes(task, "m1").split("\n")
     typed = "\n".join(line for line in lines if not line.startswith("[... "))
-    return list(dict.fromkeys([typed.strip()[:200], *rules(typed), *values(typed)]))
+    return list(dict.fromkeys([typed.strip()[:200], *laid_down(typed), *values(typed)]))
 
 
 def text_of(request: Request) -> str:

@@ -122,13 +122,15 @@ class Compaction:
     left: tuple[str, ...] = ()
     """Ids of the messages that left the prompt."""
     repaired: tuple[str, ...] = ()
-    """Agreements that the model's summary had lost and code put back."""
+    """Agreements that the model's summary did not hold and code put back."""
     coverage: float | None = None
-    """Share of what must be kept that the summary held by itself."""
+    """Share of what must be kept that the summary held by itself; None where nothing was compared."""
     digest: str = ""
     """Digest of the pinned block in the prompt that was rebuilt with it; given when it is folded."""
     focus: str | None = None
     held: int = 0
-    """Agreements with the person that stand in the prompt word for word."""
+    """Agreements with the person that stand in the messages word for word."""
+    unheld: tuple[str, ...] = ()
+    """Those that stand there no more: recall finds them."""
     failure: str = ""
     """Why no model's summary is in it ("" where there is one, or none was wanted)."""

@@ -127,17 +127,22 @@ class Notice:
 
 def told(receipt: Compaction) -> Notice:
     """A compaction in one line."""
-    back = len(receipt.repaired)
     message = "Context compacted: {before} → {after} tokens"
     if receipt.held:
-        message += "; {held} agreements held, {back} put back"
+        message += "; {held} agreement held" if receipt.held == 1 else "; {held} agreements held"
+        message += ", {back} put back" if receipt.repaired else ""
+    if receipt.unheld:
+        message += (
+            "; {unheld} not held, recall finds them" if len(receipt.unheld) > 1 else "; 1 not held, recall finds it"
+        )
     if receipt.failure:
         message += "; no summary: {failure}"
     arguments = {
         "before": _thousands(receipt.tokens_before),
         "after": _thousands(receipt.tokens_after),
         "held": receipt.held,
-        "back": back,
+        "back": len(receipt.repaired),
+        "unheld": len(receipt.unheld),
         "failure": receipt.failure.rstrip("."),
     }
     return Notice(message + "; /compact show", arguments)

@@ -123,7 +123,7 @@ def compaction_body(receipt: Compaction, entries: Sequence[Entry]) -> bytes:
     keys = ("id", "rung", "first_kept", "tokens_before", "tokens_after")
     more = ("left", "repaired", "coverage", "digest", "focus")
     head = {key: getattr(receipt, key) for key in keys + more}
-    head |= {"held": receipt.held or None, "failure": receipt.failure or None}
+    head |= {"held": receipt.held or None, "unheld": receipt.unheld or None, "failure": receipt.failure or None}
     pieces = []
     for entry, replacement in zip(entries, receipt.messages, strict=True):
         about: dict[str, object] = {"id": entry.id, "of": replacement.of, "turn": entry.turn, "origin": entry.origin}
@@ -256,6 +256,7 @@ def read_compaction(fields: Mapping[str, Any]) -> Compaction:
         digest=_need(fields, "digest", str),
         focus=_may(fields, "focus", str),
         held=_may(fields, "held", int) or 0,
+        unheld=_ids(fields, "unheld") if "unheld" in fields else (),
         failure=_may(fields, "failure", str) or "",
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from codeagent.memory.own_words import own_words
-from codeagent.memory.verify import LONG
+from codeagent.memory.pastes import LONG
 
 Words = Callable[[str], Sequence[str]]
 

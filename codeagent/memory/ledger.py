@@ -15,7 +15,9 @@ from itertools import islice
 
 from codeagent.core.entries import Entry
 from codeagent.core.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from codeagent.memory.verify import assents, rules, values
+from codeagent.memory.assent import assents
+from codeagent.memory.pastes import laid_down, own
+from codeagent.memory.verify import values
 
 MARK = "[The context was compacted here: what follows stands for the messages that left it.]"
 SUMMARY = "## Summary"
@@ -27,6 +29,8 @@ _BY_ID = "- by id alone: "
 _ANSWERED = 3_000
 """Characters of what the user agreed to."""
 _VALUES = 12
+_GOAL = 200
+"""Characters of what the first message begins with."""
 _CHANGING = {"edit_file", "write_file"}
 _ITEM = re.compile(r"- (m\d+)( in part)?(?: agrees to (m\d+), (\d+) lines)?:")
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): *(\S.*?) *\r?$", re.MULTILINE)
@@ -49,7 +53,7 @@ class Words:
 
     @property
     def agreements(self) -> list[str]:
-        return [*rules(self.text), *([self.answers] if self.answers else [])]
+        return [*laid_down(self.text), *([self.answers] if self.answers else [])]
 
     def render(self) -> str:
         answer = self.answers.split("\n") if self.answers else []
@@ -160,14 +164,14 @@ def ended(text: str) -> str:
 def render(made: Ledger, estimate: Callable[[str], int], words: int, deeds: int) -> tuple[Ledger, str]:
     """The record within so many tokens for words and for deeds, and what of it was kept.
 
-    Agreements come first, the oldest before all, then messages whole: the first, and the newest. What does not fit is
-    named by its id.
+    What the person laid down comes first, the oldest before all, then what was agreed to, then messages whole: the
+    first, and the newest. What does not fit is named by its id.
     """
     kept = _bounded(made.words, estimate, words)
     lines = [RECORD]
-    if any(one.text for one in kept):
-        lines += [_WORDS, *(one.render() for one in kept if one.text)]
-    if bare := [one.id for one in kept if not one.text]:
+    if any(one.text or one.answers for one in kept):
+        lines += [_WORDS, *(one.render() for one in kept if one.text or one.answers)]
+    if bare := [one.id for one in kept if not (one.text or one.answers)]:
         lines += ([] if _WORDS in lines else [_WORDS]) + [f"{_BY_ID}{', '.join(bare)} (recall gives them)"]
     files = [*(f"- read {path}" for path in made.read), *(f"- modified {path}" for path in made.modified)]
     commands = [f"- {command}" + (f" → {end}" if end else "") for command, end in made.commands]
@@ -178,32 +182,45 @@ def render(made: Ledger, estimate: Callable[[str], int], words: int, deeds: int)
 
 
 def _bounded(words: Sequence[Words], estimate: Callable[[str], int], budget: int) -> list[Words]:
-    parts = [_part(one, first=place == 0) for place, one in enumerate(words)]
     chosen: dict[int, Words] = {}
-    for place in sorted(range(len(words)), key=lambda place: (not words[place].agreements, place)):
-        if (size := estimate(parts[place].render())) <= budget and parts[place].text:
-            chosen[place] = parts[place]
-            budget -= size
-    for place in (*range(min(1, len(words))), *range(len(words) - 1, 0, -1)):
+
+    def fits(place: int, form: Words) -> bool:
+        nonlocal budget
         held = estimate(chosen[place].render()) if place in chosen else 0
-        if (size := estimate(words[place].render()) - held) <= budget and words[place].text:
-            chosen[place] = words[place]
-            budget -= size
+        size = estimate(form.render()) - held
+        if not (form.text or form.answers) or size > budget:
+            return False
+        chosen[place], budget = form, budget - size
+        return True
+
+    for place in sorted(range(len(words)), key=lambda place: (not laid_down(words[place].text), place)):
+        lines = _part(words[place], first=place == 0)
+        while lines and not fits(place, _of_lines(words[place], lines)):
+            lines.pop()
+    for place, one in enumerate(words):
+        if one.answers:
+            part = chosen.get(place, Words(one.id, "", whole=False))
+            fits(place, replace(part, answers=one.answers, answered=one.answered))
+    for place in (*range(min(1, len(words))), *range(len(words) - 1, 0, -1)):
+        fits(place, words[place])
     return [chosen.get(place, Words(one.id, "", whole=False)) for place, one in enumerate(words)]
 
 
-def _part(words: Words, *, first: bool) -> Words:
-    """What must be kept of a message that cannot be kept whole."""
+def _part(words: Words, *, first: bool) -> list[str]:
+    """What must be kept of a message that cannot be kept whole, the most needed line first."""
     if not words.whole:
-        return words
-    lines = rules(words.text)
-    if first and (goal := words.text.strip()[:200]) and lines[:1] != [goal]:
+        return words.text.split("\n") if words.text else []
+    lines = list(laid_down(words.text))
+    if first and (goal := own(words.text).strip()[:_GOAL]) and lines[:1] != [goal]:
         lines.insert(0, goal)
     if found := [value for value in values(words.text) if not any(value in line for line in lines)][:_VALUES]:
         lines.append(f"({', '.join(found)})")
-    if words.answers and not lines:
-        return words
-    return replace(words, text="\n".join(lines), whole="\n".join(lines) == words.text)
+    return lines
+
+
+def _of_lines(words: Words, lines: Sequence[str]) -> Words:
+    text = "\n".join(lines)
+    return replace(words, text=text, whole=words.whole and text == words.text, answers="", answered="")
 
 
 def _newest(rows: Sequence[str], estimate: Callable[[str], int], budget: int) -> list[str]:

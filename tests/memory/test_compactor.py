@@ -102,7 +102,7 @@ async def test_the_proposal_names_what_it_replaces() -> None:
         tokens_before=size(talk),
         tokens_after=size(talk) - sum(entry.tokens for entry in first) + new,
         left=ids,
-        coverage=1.0,
+        coverage=0.5,
     )
     summary, _ = summary_and_acknowledgement(proposal)
     assert read(summary) == Ledger((Words("m1", "Request 1: do step 1."),), commands=(("make step-1", ""),))

@@ -16,8 +16,8 @@ from codeagent.core.messages import ToolCall, ToolMessage, UserMessage, encode
 from codeagent.core.tokens import ContextBudget, estimate_classes
 from codeagent.memory.compactor import ConversationHistoryCompactor
 from codeagent.memory.ledger import MARK, SUMMARY, Ledger, Words, ended, ledger, read, render, split
+from codeagent.memory.pastes import without_pastes
 from codeagent.memory.rungs.mask import mask
-from codeagent.memory.verify import assents, rules, without_pastes
 from tests.memory._world import Summariser, Talk
 from tests.memory.test_compactor import size
 
@@ -221,14 +221,6 @@ def test_a_record_is_read_back_as_it_was_written(said: list[tuple[list[str], boo
     kept, text = render(made, lambda text: len(text), 10**6, 10**6)
     assert kept == made
     assert read(f"{MARK}\n{text}\n\n## Summary\nAnything.") == made
-
-
-def test_signs_of_rules_and_assents() -> None:
-    text = "Hello. You must not push!\n1. 不要改 vendor/。然后继续。 It is fine."
-    assert rules(text) == ["You must not push!", "不要改 vendor/。"]
-    yes = ["好，就这样", "Yes", "go ahead.", "可以", "OK，但是要快", "行"]
-    no = ["yesterday it broke", "好多问题", "行为不对", "okra", "I say yes"]
-    assert ([one for one in yes if not assents(one)], [one for one in no if assents(one)]) == ([], [])
 
 
 def test_what_was_typed_is_never_taken_for_a_paste() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from codeagent.commands.base import Command, CommandContext, Done, Outcome, Play
@@ -17,6 +18,10 @@ _HOW = {
     3: "the finished part of the running turn was summarised",
     4: "the request could not be sent: more was summarised, and results were shortened",
 }
+
+
+_LISTED = 12
+"""Agreements of a kind that are shown."""
 
 
 async def run(args: str, context: CommandContext) -> Outcome:
@@ -43,10 +48,13 @@ def _rows(receipt: Compaction, stays: Sequence[str]) -> Iterator[tuple[str, str]
     yield "tokens", f"{receipt.tokens_before:,} → {receipt.tokens_after:,}"
     yield "left", _span(receipt.left)
     yield "in the context now", _span(stays)
+    if receipt.held or receipt.unheld:
+        back = f", {len(receipt.repaired)} of them put back by code" if receipt.repaired else ""
+        yield "agreements", f"{receipt.held} held{back}"
     if receipt.coverage is not None:
-        yield "agreements", f"{receipt.held} held, {len(receipt.repaired)} of them put back by code"
-        yield from (("put back", one) for one in receipt.repaired)
-        yield "covered by the summary itself", f"{receipt.coverage:.0%}"
+        yield "in the summary itself", f"{receipt.coverage:.0%} of what must be kept"
+    yield from _listed("put back", receipt.repaired)
+    yield from _listed("not held", receipt.unheld)
     if receipt.failure:
         yield "no summary", receipt.failure
     if receipt.focus:
@@ -54,10 +62,18 @@ def _rows(receipt: Compaction, stays: Sequence[str]) -> Iterator[tuple[str, str]
     yield "undo", "/compact undo brings the exact messages back; recall and /search find what left"
 
 
+def _listed(what: str, all: Sequence[str]) -> Iterator[tuple[str, str]]:
+    yield from ((what, one) for one in all[:_LISTED])
+    if len(all) > _LISTED:
+        yield what, f"... {len(all) - _LISTED:,} more"
+
+
 def _span(ids: Sequence[str]) -> str:
-    if not ids:
-        return "nothing"
-    return f"{len(ids)} messages: {ids[0]} to {ids[-1]}" if len(ids) > 1 else f"1 message: {ids[0]}"
+    """How many, and which where they are in order; a summary may stand before older messages."""
+    if len(ids) < 2:
+        return f"1 message: {ids[0]}" if ids else "nothing"
+    first, *_, last = sorted(ids, key=lambda id: [int(number) for number in re.findall(r"\d+", id)])
+    return f"{len(ids)} messages: {first} to {last}"
 
 
 async def _undo(context: CommandContext) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,17 +11,19 @@ from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.messages import AssistantMessage, Message, UserMessage, encode, unseen
 from codeagent.memory import ledger
 from codeagent.memory.ledger import MARK, SUMMARY, Ledger
+from codeagent.memory.pastes import own, without_pastes
 from codeagent.memory.rungs.asking import NoSummary, ask
 from codeagent.memory.rungs.base import Job, Parts, Scale
+from codeagent.memory.rungs.holding import QUOTED, agreements, told
 from codeagent.memory.rungs.mask import NO_LONGER_SHOWN
-from codeagent.memory.verify import missing, rules, values, without_pastes
+from codeagent.memory.verify import missing, values
 
 ACKNOWLEDGEMENT = "Understood. I go on from there."
 _NO_SUMMARY = "(none: no model could be asked; the record above is what is left, and recall finds the rest)"
 _LENGTH = 1_500
 """Tokens that a summary is thought to take at most."""
-_QUOTED = 200
-"""Characters of an agreement in a receipt."""
+_GOAL = re.compile(r"\s*(.{1,200}?)(?:[.。！!?？](?=\s|$)|\n|$)|", re.S)
+"""What a message begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Draft:
     words: str
     record: str
     ledger: Ledger
+    """All that the record could hold; what did not fit is left to its ids."""
     earlier: str
     """Summaries that are in the head already."""
     acknowledged: bool
@@ -80,8 +84,9 @@ class Folding:
         request = _request(head, tail)
         # Where little is left beside what stands before the messages, the record must leave room for them.
         room = max(0, self._parts.budget.hard_limit - Scale.of(job, self._parts).fixed)
-        made, record = ledger.render(
-            ledger.ledger(head, tail, request, self.typed),
+        whole = ledger.ledger(head, tail, request, self.typed)
+        _, record = ledger.render(
+            whole,
             self._tokens,
             min(self._trigger // 4, room // 2),
             min(self._trigger // 16, room // 8),
@@ -89,7 +94,7 @@ class Folding:
         opens = isinstance(tail[0].message, UserMessage) if tail else request is None
         earlier = "\n\n".join(text for entry in head if (text := ledger.split(entry.message.text)[2]))
         alone = not self._parts.verify
-        return Draft(plan, head, request, self._words(request), record, made, earlier, opens, alone)
+        return Draft(plan, head, request, self._words(request), record, whole, earlier, opens, alone)
 
     def typed(self, entry: Entry) -> str:
         """What the person typed, pastes left out."""
@@ -182,17 +187,24 @@ class Folding:
 
     def _verified(self, made: Compaction, job: Job, draft: Draft, summary: str) -> Compaction:
         """The proposal with what the comparison of the model's summary ("" for none) and the record told."""
-        agreed = draft.ledger.agreements
-        values_ = [value for words in draft.ledger.words for value in values(words.text)]
-        wanted = list(dict.fromkeys([*agreed, *draft.ledger.modified, *values_]))
-        stays = [draft.request, *job.view.entries[draft.plan.cut :]]
-        kept = [rule for entry in stays if entry is not None and entry.said for rule in rules(self.typed(entry))]
+        made = told(made, job.view.entries, draft.ledger.agreements)
+        agreed = list(dict.fromkeys([*agreements(draft.head), *draft.ledger.agreements]))
+        wanted = [*agreed, *self._named(draft)]
+        lost = {one[:QUOTED] for one in made.unheld}
+        repaired = (one[:QUOTED] for one in missing(agreed, summary))
         return replace(
             made,
-            repaired=tuple(one[:_QUOTED] for one in missing(agreed, summary)),
-            coverage=1 - len(missing(wanted, summary)) / len(wanted) if wanted else 1.0,
-            held=len(dict.fromkeys([*agreed, *kept])),
+            repaired=tuple(one for one in repaired if one not in lost),
+            coverage=1 - len(missing(wanted, summary)) / len(set(wanted)) if wanted else None,
         )
+
+    def _named(self, draft: Draft) -> list[str]:
+        """What a summary must hold beside agreements: the goal, changed files, and what the person named."""
+        typed = [words.text for words in draft.ledger.words]
+        if draft.request is not None:
+            typed.append(self.typed(draft.request))
+        goals = (found[1] for text in typed[:1] if (found := _GOAL.match(own(text))) and found[1])
+        return [*goals, *draft.ledger.modified, *(value for text in typed for value in values(text))]
 
     def _words(self, request: Entry | None) -> str:
         if request is None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.errors import ContextOverflow
 from codeagent.core.messages import UserMessage, encode, unseen
+from codeagent.memory.pastes import without_pastes
 from codeagent.memory.rungs.asking import NoSummary
 from codeagent.memory.rungs.base import Job, Parts, Scale, unasked
 from codeagent.memory.rungs.fold import Folding, Plan
 from codeagent.memory.rungs.mask import NO_LONGER_SHOWN, shortened
-from codeagent.memory.verify import without_pastes
 from codeagent.memory.working import groups
 
 RUNG = 4

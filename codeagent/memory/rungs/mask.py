@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from codeagent.core.entries import Compaction, Entry, Replacement
 from codeagent.core.messages import Message, ToolMessage, UserMessage, encode, unseen
 from codeagent.core.ports import Estimate
-from codeagent.memory.ledger import ended, ledger
+from codeagent.memory.ledger import ended
 from codeagent.memory.rungs.base import Job, Parts, Scale, kept_from
-from codeagent.memory.verify import without_pastes
+from codeagent.memory.rungs.holding import told
 from codeagent.memory.working import groups
 
 RUNG = 1
@@ -62,7 +62,7 @@ class Mask:
             return None
         ids = tuple(item.of[0] for item in masked)
         behind = [entry.id for entry in entries].index(ids[-1]) + 1
-        return Compaction(
+        made = Compaction(
             id=self.parts.new_id(),
             rung=RUNG,
             first_kept=entries[behind].id if behind < len(entries) else "",
@@ -70,12 +70,8 @@ class Mask:
             tokens_before=job.tokens,
             tokens_after=after,
             left=ids,
-            held=len(dict.fromkeys(ledger(entries, (), None, _typed).agreements)),
         )
-
-
-def _typed(entry: Entry) -> str:
-    return without_pastes(entry.said or "", entry.id)
+        return told(made, entries) if self.parts.verify else made
 
 
 def masked_line(entry: Entry) -> Message | None:

@@ -198,13 +198,8 @@ class _Printer:
             case Compacted(receipt):
                 fields = ("id", "rung", "tokens_before", "tokens_after", "held")
                 counted = {name: getattr(receipt, name) for name in fields}
-                self._line(
-                    "compaction",
-                    **counted,
-                    repaired=len(receipt.repaired),
-                    unheld=len(receipt.unheld),
-                    message=str(told(receipt)),
-                )
+                counted |= {"repaired": len(receipt.repaired), "unheld": len(receipt.unheld)}
+                self._line("compaction", **counted, message=str(told(receipt)))
                 self._tell(str(told(receipt)))
             case Retrying(error, attempt, attempts, wait):
                 self._line("system", subtype="retry", attempt=attempt, wait=wait, error=str(error))

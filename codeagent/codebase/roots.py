@@ -84,8 +84,8 @@ def others(db: sqlite3.Connection, roots: Container[int]) -> tuple[int, int, int
 
 def lease(db: sqlite3.Connection, root: int) -> bool:
     """Become the writer of a root, or stay it; False while another process is."""
-    now = time.time()
     db.execute("BEGIN IMMEDIATE")
+    now = time.time()  # behind the wait for the lock: who held it may have renewed its lease meanwhile
     row = db.execute("SELECT pid, until FROM writer WHERE root = ?", (root,)).fetchone()
     ours = row is None or row[0] == os.getpid() or not now < row[1] <= now + _LEASE or not _lives(row[0])
     if ours:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
 from codeagent.codebase.build import Outcome, Progress
 from codeagent.codebase.disk import LARGEST
+from codeagent.codebase.roots import lease
 from tests.codebase.ground import LONG_AGO, Ground
 
 
@@ -210,6 +213,23 @@ def test_while_another_process_writes_nothing_is_written(ground: Ground) -> None
     with ground.store.open() as db:
         db.execute("UPDATE writer SET until = unixepoch() - 1")
     assert ground.update() == Outcome(1, 0, 0)  # it has given no sign for long
+
+
+def test_a_lease_renewed_while_we_wait_for_the_lock_is_not_taken(ground: Ground) -> None:
+    ground.update([])
+    with ground.store.open() as theirs, ThreadPoolExecutor(1) as thread:
+        (root,) = theirs.execute("SELECT id FROM roots").fetchone()
+        theirs.execute("BEGIN IMMEDIATE")
+
+        def ask() -> bool:
+            with ground.store.open() as ours:
+                return lease(ours, root)
+
+        asked = thread.submit(ask)
+        time.sleep(0.5)
+        theirs.execute("INSERT INTO writer VALUES (?, ?, ?)", (root, os.getppid(), time.time() + 30))
+        theirs.execute("COMMIT")
+        assert asked.result() is False
 
 
 def test_the_index_is_private(ground: Ground, tmp_path: Path) -> None:

@@ -49,11 +49,11 @@ def table(rows: Sequence[Sequence[str]], *, paged: bool = False) -> None:
     from codeagent.ui.rows import width
 
     shown = [[visible(cell).replace("\n", " ") for cell in row] for row in rows]
-    sizes = [max(map(width, column)) for column in zip(*shown, strict=True)]
+    sizes = [max(map(width, column)) for column in zip(*(row[:-1] for row in shown), strict=True)]
     lines = []
-    for row in shown:
+    for *row, last in shown:
         cells = [cell + " " * (size - width(cell)) for cell, size in zip(row, sizes, strict=True)]
-        lines.append("  ".join(cells).rstrip() + "\n")
+        lines.append("  ".join([*cells, last]).rstrip() + "\n")
     if paged and sys.stdout.isatty() and len(lines) >= os.get_terminal_size(sys.stdout.fileno()).lines:
         pydoc.pager("".join(lines))
     else:

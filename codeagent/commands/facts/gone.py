@@ -16,4 +16,4 @@ def hidden_copy(fact: Fact, seen: Sequence[Fact]) -> str:
 
 def marked(fact: Fact) -> str:
     """The content for a list; a fact that has expired, and is never told to the model, says so."""
-    return f"(expired) {fact.content}" if fact.expired(datetime.now(UTC)) else fact.content
+    return f"(expired) {fact.content}" if fact.expires and fact.expired(datetime.now(UTC)) else fact.content

@@ -19,6 +19,8 @@ _PART = re.compile(r"\\(?P<escaped>.)|(?P<any>\*+)|(?P<one>\?)|(?P<set>\[[!^]?\]
 _WILD = re.compile(r"[*?\[]")
 _MOST = 200
 """Alternatives that a pattern with braces may stand for."""
+LONGEST = 2_000
+"""Characters of a pattern."""
 
 
 def matcher(pattern: str, *, below: bool = False) -> Callable[[str], bool]:
@@ -34,7 +36,9 @@ def matcher(pattern: str, *, below: bool = False) -> Callable[[str], bool]:
     bare = re.sub(r"\\.|\[[!^]?\]?[^\]]*\]", "", pattern)
     if "[" in bare or bare.count("{") > bare.count("}"):
         raise ValueError(f"{'[' if '[' in bare else '{'} is not closed")
-    fits = _compiled("|".join(_path(one.removeprefix("./"), below) for one in expand(pattern))).match
+    if len(pattern) > LONGEST or len(ones := expand(pattern)) > _MOST:
+        raise ValueError(f"it is longer than {LONGEST:,} characters, or its braces stand for more than {_MOST} names")
+    fits = _compiled("|".join(_path(one.removeprefix("./"), below) for one in ones)).match
     return lambda path: fits(path) is not None
 
 
@@ -115,7 +119,7 @@ def _compiled(regex: str) -> re.Pattern[str]:
             warnings.simplefilter("ignore", FutureWarning)
             return re.compile(regex, re.DOTALL)
     except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(str(error).split(" at position")[0]) from None
 
 
 def _path(pattern: str, below: bool, end: str | None = None) -> str:

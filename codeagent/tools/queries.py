@@ -12,6 +12,7 @@ from typing import Literal
 from codeagent.core.display import plain
 from codeagent.tools import globs
 from codeagent.tools.base import ToolFault
+from codeagent.tools.paths import short
 
 COLUMNS = 500
 """Characters of a line that are shown."""
@@ -74,7 +75,7 @@ def path_filter(glob: str, target: Path) -> Callable[[str], bool]:
         deep = wanted if wanted.startswith(("/", "**/")) or "/" not in wanted else f"**/{wanted}"
         fits = globs.matcher(deep, below=excluded)
     except ValueError as error:
-        raise ToolFault(f"glob {glob} cannot be read: {error}.", "bad pattern") from None
+        raise ToolFault(f"glob {short(glob)} cannot be read: {error}.", "bad pattern") from None
     return lambda path: fits(path[start:]) != excluded
 
 

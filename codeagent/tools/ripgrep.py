@@ -141,11 +141,11 @@ def _names(glob: str) -> list[str]:
 
 def _reason(told: str) -> str:
     """What ripgrep has against a pattern, in one line."""
-    first = re.search(r"^error: (.+)$", told, re.MULTILINE)
+    first = re.search(r"^(?:error: (?P<wrong>.+)|(?P<large>compiled regex exceeds .+))$", told, re.MULTILINE)
     second = re.search(r"^PCRE2: .*?: (.+)$", told, re.MULTILINE)
-    if first and second and "not supported" in first[1]:
+    if first and second and "not supported" in first[0]:
         return second[1]
-    return first[1] if first else " ".join(told.split())[:300]
+    return first["wrong"] or first["large"] if first else " ".join(told.split())[:300]
 
 
 def path_key(path: bytes) -> bytes:

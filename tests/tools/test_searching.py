@@ -508,6 +508,19 @@ async def test_a_file_that_turns_out_binary_brings_nothing_and_harms_no_other(wo
     assert (await world.run("grep", pattern="hit", mode="count")).text == "n.txt: 1"
 
 
+async def test_what_is_far_too_long_is_refused(world: World) -> None:
+    results = [
+        await world.run("grep", pattern="a" * 200_000),
+        await world.run("grep", pattern="a", glob="x" * 200_000),
+        await world.run("glob", pattern="{a,b}" * 3_000),
+        await world.run("shell", command=f": {'x' * 300_000}"),
+    ]
+    assert [(result.failed, result.summary) for result in results] == [(True, "bad pattern")] * 3 + [
+        (True, "bad command")
+    ]
+    assert all(len(result.text) < 400 for result in results)
+
+
 async def test_a_pipe_is_not_waited_for(world: World) -> None:
     os.mkfifo(world.top / "pipe")
     assert (await world.run("grep", pattern="x", path="pipe")).text == "pipe is not a regular file."

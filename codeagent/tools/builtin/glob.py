@@ -45,7 +45,7 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     try:
         fits = matcher(pattern)
     except ValueError as error:
-        raise ToolFault(f"The pattern {params.pattern} cannot be read: {error}.", "bad pattern") from None
+        raise ToolFault(f"The pattern {short(params.pattern)} cannot be read: {error}.", "bad pattern") from None
     try:
         async with asyncio.timeout(SECONDS):
             files = await list_files(folder, ctx, ripgrep(ctx.environ), hidden=True)

@@ -12,7 +12,7 @@ from codeagent.core.keeping import keep
 from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
-from codeagent.tools.globs import names_hidden
+from codeagent.tools.globs import LONGEST, names_hidden
 from codeagent.tools.own_search import is_binary
 from codeagent.tools.paths import missing, refuse_system, resolve, short, shown
 from codeagent.tools.queries import Hit, Query
@@ -21,6 +21,8 @@ from codeagent.tools.searching import search, search_hidden
 MATCHES = 100
 _HIDDEN = 5
 """Hidden files that are named."""
+_LONGEST = 4_000
+"""Characters of a pattern."""
 _FOUND = 1_000
 """So many matches are looked for in any case: what is not shown of them is archived."""
 
@@ -51,6 +53,11 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     target, glob = resolve(ctx, params.path or "."), params.glob.strip()
     if not params.pattern:
         raise ToolFault("pattern is empty.", "bad pattern")
+    if len(params.pattern) > _LONGEST or len(glob) > LONGEST:
+        raise ToolFault(
+            f"pattern is longer than {_LONGEST:,} characters, or glob than {LONGEST:,}: look for a part of it.",
+            "bad pattern",
+        )
     if "\0" in params.pattern + params.glob:
         raise ToolFault(
             "pattern or glob holds a NUL character, which no command line can carry; write \\x00.", "bad pattern"

@@ -19,6 +19,8 @@ from codeagent.tools.paths import resolve, shown
 _LONGEST = 3_600.0
 _FIRST_LOOK = 0.5
 """Seconds in which a background command may fail before the model is answered."""
+_LARGEST = 120_000
+"""Bytes of a command: the system takes no more in one argument."""
 _SMALL = 100_000
 """Bytes of output that are handled without a thread."""
 _QUIET = {
@@ -59,6 +61,8 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
         raise ToolFault(f"There is no folder {folder}.", "no such folder")
     if "\0" in params.command or not params.command.strip():
         raise ToolFault("command is empty or holds a NUL character.", "bad command")
+    if len(params.command.encode("utf-8", "replace")) > _LARGEST:
+        raise ToolFault(f"command is longer than {_LARGEST:,} bytes: write it to a file and run that.", "bad command")
     command, sandbox = Command(params.command, str(folder)), None if ctx.typed else ctx.jobs.sandbox
     held = sandbox is not None and sandbox.holds(command)
     result, job = await _run(params, ctx, folder, free=not held)

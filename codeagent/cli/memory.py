@@ -19,7 +19,7 @@ from codeagent.commands.facts.gone import hidden_copy, marked
 from codeagent.core.errors import StoreError
 from codeagent.core.ports import Saved
 from codeagent.memory.document import Document, from_bytes, to_bytes
-from codeagent.memory.entry import Fact, Scope, Source, checked_type, fact_to_json
+from codeagent.memory.entry import Fact, Scope, Source, checked_type, fact_to_json, to_the_second
 from codeagent.memory.long_term import LongTermMemory
 from codeagent.memory.opening import elsewhere, open_backend
 from codeagent.options import Options
@@ -87,7 +87,7 @@ def show(ctx: typer.Context, id: Id, json: Json = False) -> None:
     if fact.expired(_now()):
         form["expires"] = f"{fact.expires}, expired"
     source, versions = form.pop("source"), form.pop("versions")
-    rows = [(name, str(value)) for name, value in {**form, **source}.items() if value]
+    rows = [(name, to_the_second(str(value))) for name, value in {**form, **source}.items() if value]
     rows += [(f"until {version.get('updated', '?')}", str(version.get("content", ""))) for version in versions]
     table(rows)
 

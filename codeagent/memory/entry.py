@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -78,6 +79,11 @@ def checked_type(type: str) -> str:
 def stamp(moment: datetime, *, exact: bool = False) -> str:
     """`moment` as facts carry it, to the second, or `exact`: what is forgotten within a second has an order too."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ" if exact else "%Y-%m-%dT%H:%M:%SZ")
+
+
+def to_the_second(moment: str) -> str:
+    """A moment that facts carry, as a person wants to see it."""
+    return re.sub(r"\.\d+Z$", "Z", moment)
 
 
 def parse_time(text: str) -> datetime | None:

@@ -14,6 +14,7 @@ from codeagent.core.events import Notice
 from codeagent.core.paths import Home
 from codeagent.core.ui import Answer, Table
 from codeagent.llm.providers.scripted import call, say, summary
+from codeagent.memory.entry import to_the_second
 from codeagent.memory.extract import Proposal, read_proposals
 from tests.commands.conftest import Sit
 from tests.commands.conftest import Table as Desk
@@ -102,7 +103,7 @@ async def test_show_tells_where_a_fact_comes_from(sit: Sit) -> None:
         "type": "fact",
         "scope": f"project {table.session.memory.project.id}",
         "key": "db",
-        "created": fact.created,
+        "created": to_the_second(fact.created),
         "updated": fact.updated,
         "asked by": "you",
         "in session": "s1, turn 0",

@@ -11,7 +11,7 @@ from codeagent.commands.facts.gone import marked
 from codeagent.core.events import Notice
 from codeagent.core.tokens import estimate_tokens
 from codeagent.core.ui import Table
-from codeagent.memory.entry import Fact
+from codeagent.memory.entry import Fact, to_the_second
 from codeagent.memory.injected import TASK, Injected
 from codeagent.memory.injected import injected as in_context
 from codeagent.memory.repeats import Repeats
@@ -65,7 +65,7 @@ async def show(typed: str, context: CommandContext) -> None:
         ("type", fact.type),
         ("scope", fact.scope if fact.project is None else f"{fact.scope} {fact.project}"),
         ("key", fact.key or ""),
-        ("created", fact.created),
+        ("created", to_the_second(fact.created)),
         ("updated", fact.updated),
         ("expires", _expiry(fact)),
         ("asked by", {"user": "you", "tool": "the model, at your word"}.get(source.by, source.by)),

@@ -73,7 +73,7 @@ def search(
     if not found.hits:
         tell("Nothing was found.")
     if found.left:
-        tell(f"{found.left} files are not indexed yet; codeagent index build does it at once.")
+        tell(f"Files that are not indexed yet: {found.left:,}; codeagent index build takes them in at once.")
 
 
 @app.command()

@@ -38,7 +38,7 @@ async def _search(words: str, context: CommandContext) -> None:
         context.ui.show(Notice("Nothing was found for “{words}”.", {"words": words}))
     if found.left:
         context.ui.show(
-            Notice("{count} files are not indexed yet; search again to go on with them.", {"count": found.left})
+            Notice("Files that are not indexed yet: {count}; search again to go on with them.", {"count": found.left})
         )
 
 

@@ -148,16 +148,14 @@ def _fenced(units: Sequence[_Unit]) -> Iterator[bool]:
 
 
 def _mark_wrapped(units: Sequence[_Unit], marked: list[bool]) -> None:
-    """Mark paragraphs whose lines break off in the middle of sentences: text wrapped by a program."""
-    start = 0
-    for place in range(len(units) + 1):
-        if place < len(units) and units[place].text.strip() and not marked[place]:
-            continue
-        run = [unit.text for unit in units[start:place]]
-        broken = sum(len(line) > 50 and _ENDED.search(line) is None for line in run)
-        if len(run) > 3 and 2 * broken > len(run):
-            marked[start:place] = [True] * len(run)
-        start = place + 1
+    """Mark long lines that break off in the middle of a sentence among others that do, and how the sentence ends:
+    text wrapped by a program."""
+    broken = [len(unit.text) > 50 and _ENDED.search(unit.text) is None for unit in units]
+    for place, unit in enumerate(units):
+        around = sum(broken[max(0, place - 2) : place + 3])
+        goes_on = place > 0 and broken[place - 1] and unit.text[:1].islower()
+        if around > 2 and (broken[place] or goes_on):
+            marked[place] = True
 
 
 def _shape(line: str) -> str:

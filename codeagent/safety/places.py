@@ -22,4 +22,6 @@ def inside(path: Path, folders: Iterable[Path]) -> bool:
 
 def guarded(path: Path, roots: Iterable[Path]) -> bool:
     """Whether a change there could later act on its own: repository hooks, our configuration."""
-    return any(_GUARDED & set(path.relative_to(root).parts) for root in roots if path.is_relative_to(root))
+    below = (path.relative_to(root) for root in roots if path.is_relative_to(root))
+    # By any spelling: there are disks on which .GIT is .git.
+    return any(_GUARDED & {part.casefold() for part in place.parts} for place in below)

@@ -9,6 +9,7 @@ from codeagent.core.tools import ToolContext
 from codeagent.tools.base import ToolFault
 from codeagent.tools.diffs import brief_diff
 from codeagent.tools.encodings import Encoding, decode, detect
+from codeagent.tools.holding import open_held
 from codeagent.tools.paths import shown
 
 LARGEST = 50_000_000
@@ -42,7 +43,7 @@ def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
         )
     if info.st_size > LARGEST:
         raise ToolFault(f"{name} is larger than {LARGEST // 1_000_000} MB; change it with shell.", "too large")
-    data = path.read_bytes()
+    data = _whole(path)
     decoded = decode(data)
     if decoded is None:
         raise _binary(name)
@@ -52,8 +53,13 @@ def load_for_change(path: Path, ctx: ToolContext) -> tuple[str, Encoding]:
     return decoded
 
 
+def _whole(path: Path) -> bytes:
+    with open_held(path) as file:
+        return file.read()
+
+
 def _begins_binary(path: Path) -> bool:
-    with path.open("rb") as file:
+    with open_held(path) as file:
         return detect(file.read(_BEGINNING), whole=False) is None
 
 
@@ -100,7 +106,7 @@ def _change(path: Path, ctx: ToolContext) -> str:
     """What others changed since the model read the file, as far as both sides are text."""
     seen, size = ctx.files.content(path), path.stat().st_size
     before = decode(seen) if seen is not None else None
-    after = decode(path.read_bytes()) if size <= _COMPARED else None
+    after = decode(_whole(path)) if size <= _COMPARED else None
     if before is None or after is None:
         return ""
     diff = brief_diff(before[0].split("\n"), after[0].split("\n"))

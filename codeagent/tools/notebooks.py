@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from codeagent.core.display import plain
+from codeagent.tools.holding import open_held
 
 LARGEST = 100_000_000
 """Bytes of a notebook that is shown as one."""
@@ -20,7 +21,8 @@ def notebook_lines(path: Path) -> list[str] | None:
     if path.stat().st_size > LARGEST:
         return None
     try:
-        form = json.loads(path.read_bytes())
+        with open_held(path) as file:
+            form = json.load(file)
     except (ValueError, RecursionError):
         return None
     cells = form.get("cells") if isinstance(form, dict) else None

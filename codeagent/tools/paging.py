@@ -12,6 +12,7 @@ from codeagent.core.tools import ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import Encoding
+from codeagent.tools.holding import open_held
 from codeagent.tools.paths import counted
 
 LINES = 2_000
@@ -37,7 +38,7 @@ def read_page(path: Path, encoding: Encoding, offset: int, limit: int, room: int
     """
     wide = encoding.name.startswith(("utf-16", "utf-32"))
     end = "\r" if encoding.carriage_returns else "\n"
-    with path.open("rb") as raw:
+    with open_held(path) as raw:
         raw.seek(len(encoding.bom))
         skipped = 0 if wide else _skip_lines(raw, offset - 1, end.encode())
         text = io.TextIOWrapper(raw, encoding=encoding.name, errors="replace", newline=end)
@@ -96,7 +97,7 @@ def _rest_of_line(text: io.TextIOWrapper, end: str) -> int:
 
 
 def _count(path: Path, newline: bytes) -> int | None:
-    with path.open("rb") as raw:
+    with open_held(path) as raw:
         if path.stat().st_size > _COUNTED:
             return None
         total, last = 0, newline
@@ -109,8 +110,8 @@ def _count(path: Path, newline: bytes) -> int | None:
 def _count_wide(path: Path, encoding: Encoding, end: str) -> int | None:
     if path.stat().st_size > _COUNTED_WIDE:
         return None
-    with path.open(encoding=encoding.name, errors="replace", newline=end) as text:
-        return sum(1 for _ in text)
+    with open_held(path) as raw:
+        return sum(1 for _ in io.TextIOWrapper(raw, encoding=encoding.name, errors="replace", newline=end))
 
 
 def page_of(lines: Iterable[str], offset: int, limit: int, room: int) -> Page:

@@ -16,6 +16,7 @@ from codeagent.core.tools import Action, Tool, ToolContext, ToolResult
 from codeagent.tools import bounds
 from codeagent.tools.base import ToolFault
 from codeagent.tools.encodings import Encoding, detect
+from codeagent.tools.holding import open_held
 from codeagent.tools.notebooks import notebook_lines
 from codeagent.tools.own_search import ends_lines_with_cr
 from codeagent.tools.paging import LINES, answer, page_of, read_page
@@ -59,7 +60,7 @@ def _read(path: Path, offset: int, limit: int, ctx: ToolContext) -> ToolResult |
         return _listing(path, name, ctx)
     if not stat.S_ISREG(mode):
         raise ToolFault(f"{name} is not a regular file.", "not a file")
-    with path.open("rb") as file:
+    with open_held(path) as file:
         head = file.read(_SNIFFED)
     if head.startswith(b"%PDF-"):
         return None

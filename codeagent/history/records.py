@@ -238,7 +238,7 @@ def read_entry(fields: Mapping[str, Any], encode: Encode, estimate: Estimate) ->
         tokens=estimate(wire),
         origin=_origin(fields.get("origin"), raw["role"]),
         said=_may(fields, "said", str),
-        piped=_may(fields, "piped", bool) or False,
+        piped=fields.get("piped") is True,
     )
 
 

@@ -102,6 +102,16 @@ def test_a_message_stands_in_the_file_with_the_bytes_of_the_request(tmp_path: Pa
     assert history.path.read_bytes().decode().count("\u2029") == 0
 
 
+async def test_what_came_through_a_pipe_is_there_again(tmp_path: Path) -> None:
+    history = begin(tmp_path)
+    history.append(UserMessage("what is this?"), origin="user", said="what is this?", piped=True, new_turn=True)
+    kept = list(history.entries)
+    history.close()
+    again = await open_session(history.path)
+    assert ([entry.piped for entry in kept], list(again.entries)) == ([True], kept)
+    again.close()
+
+
 def test_file_and_folders_are_private(tmp_path: Path) -> None:
     history = begin(tmp_path)
     say(history, "hello")

@@ -81,7 +81,7 @@ READS = {
 }
 PROCESSES = {
     "kill": "kill -9 {pid}; sleep 0.05",
-    "stopping": "kill -STOP {pid}",
+    "stopping": "kill -STOP {pid}; sleep 0.05",
     "killing the group": "kill -9 -- -{pid}; sleep 0.05",
     "a signal by handle": py("signal.pidfd_send_signal(os.pidfd_open({pid}), 9)") + "; sleep 0.05",
     "tracing": py('ctypes.CDLL(None).ptrace(16, {pid}, 0, 0) == 0 and print("REACHED")'),

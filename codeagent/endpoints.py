@@ -18,6 +18,7 @@ from codeagent.lessons import LessonBook
 from codeagent.llm import presets, probe, providers
 from codeagent.llm.catalog import look_up
 from codeagent.llm.embeddings import EndpointEmbedder, LocalEmbedder, has_local_model
+from codeagent.llm.fallback import FallbackProvider, Open, Spare
 from codeagent.llm.learning import profile_of
 from codeagent.llm.presets import Preset
 from codeagent.llm.retry import RetryingProvider
@@ -25,6 +26,8 @@ from codeagent.settings import ProviderSettings, Settings
 from codeagent.windows import UNKNOWN_WINDOW, ask_window
 
 DEFAULT_KIND = "openai_chat"
+_HURRIED = 2
+"""Retries where other models can answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Endpoints:
         """
         endpoint = await self._endpoint(name if name is not None else self.settings.model)
         model, notices = await self._model(endpoint)
+        if spares := self._spares(endpoint):
+            model = replace(model, provider=FallbackProvider(model.provider, model.name, spares))
         embedder, more = await self._embedder(endpoint)
         small = self._small if self.settings.small_model else None
         profile = profile_of(endpoint)
@@ -86,6 +91,20 @@ class Endpoints:
             self.connect,
         )
 
+    def _spares(self, endpoint: Endpoint) -> list[Open]:
+        """How to open the models that stand in for another."""
+
+        def opening(name: str) -> Open:
+            async def open_spare() -> Spare:
+                at = await self._endpoint(name)
+                model, _ = await self._model(at)
+                return Spare(model.name, model.provider, model.budget.hard_limit, model.cost)
+
+            return open_spare
+
+        names = [name for name in self.settings.fallback_models if name and not name.endswith(endpoint.model)]
+        return list(map(opening, names)) if self._spoken else []
+
     async def _small(self) -> Model:
         """The model for summaries. Raises ConfigError."""
         return (await self._model(await self._endpoint(self.settings.small_model)))[0]
@@ -98,7 +117,9 @@ class Endpoints:
             window = UNKNOWN_WINDOW
             if self._spoken:
                 window, notices = await ask_window(endpoint, self.home.windows)
-        provider = RetryingProvider(kind.open(endpoint), endpoint.max_retries)
+        # With somebody to stand in, nobody waits long.
+        retries = min(endpoint.max_retries, _HURRIED) if self.settings.fallback_models else endpoint.max_retries
+        provider = RetryingProvider(kind.open(endpoint), retries)
         budget = ContextBudget(window)
         model = Model(
             name=endpoint.model,

@@ -72,7 +72,8 @@ class Parts:
         return make_session_summarizer(connection, history, self.settings.compaction.timeout, purpose)
 
     def limits(self) -> Limits:
-        return Limits(self.settings.max_turns, self.options.max_tokens_total, self.settings.max_budget_usd)
+        settings = self.settings
+        return Limits(settings.max_turns, self.options.max_tokens_total, settings.max_budget_usd, settings.timeout)
 
     def compactor(self, connection: Connection, history: History) -> ConversationHistoryCompactor:
         compaction = self.settings.compaction

@@ -21,7 +21,7 @@ def make_session_summarizer(connection: Connection, history: History, patience: 
 
     def asking(model: Model) -> Summarize:
         def spend(usage: Usage) -> None:
-            history.spend(usage, model.cost(usage), purpose)
+            history.spend(usage, model.cost(usage), purpose, model.name)
 
         return make_summarizer(model.provider, model.name, model.max_tokens, purpose, spend, patience)
 

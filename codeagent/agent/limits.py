@@ -29,12 +29,17 @@ class Limits:
     max_steps: int = 200
     max_tokens: int | None = None
     max_usd: float | None = None
+    max_seconds: float | None = None
+    """Of one turn: looked at before each model call, no call or tool is broken off."""
 
-    def check(self, step: int, spent: Spent, before: Spent) -> tuple[Notice, ...]:
+    def check(
+        self, step: int, spent: Spent, before: Spent, *, seconds: float = 0.0, seconds_before: float = 0.0
+    ) -> tuple[Notice, ...]:
         """Warnings due before the model call number `step` (from 1) of a turn, each once a turn.
 
         Args:
             before: what was spent at the check before this one; nothing at the first of a turn.
+            seconds, seconds_before: how long the turn has lasted, and had then.
 
         Raises:
             LimitReached: the call would go over a cap.
@@ -46,6 +51,8 @@ class Limits:
                 hint="Say “go on” to continue, or raise --max-turns.",
             )
         caps = tuple(self._caps(spent, before))
+        if self.max_seconds is not None:
+            caps += (_Cap("seconds", "--timeout", self.max_seconds, seconds, seconds_before),)
         for cap in caps:
             if cap.used >= cap.most:
                 raise LimitReached(

@@ -131,11 +131,12 @@ class Agent:
 
     async def _steps(self, steered: Head | None) -> AsyncGenerator[Event, None]:
         """Ask the model, run the tools it wants, until it only talks."""
-        before = Spent()
+        before, started, lasted = Spent(), time.perf_counter(), 0.0
         for step in count(1):
-            for notice in self._limits.check(step, self._spent(), before):
+            now = time.perf_counter() - started
+            for notice in self._limits.check(step, self._spent(), before, seconds=now, seconds_before=lasted):
                 yield notice
-            before = self._spent()
+            before, lasted = self._spent(), now
             replied = None
             async for event in self._ask(step):
                 replied = event
@@ -249,8 +250,9 @@ class Agent:
         entry = self.history.entries[-1] if empty else self.history.append(reply.message, origin="model")
         anchor = self.history.anchor
         if reply.usage is not None:
-            cost = self.model.cost(reply.usage)
-            self.history.report(reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=cost)
+            cost = reply.cost_usd if reply.model else self.model.cost(reply.usage)
+            by = reply.model or self.model.name
+            self.history.report(reply.usage, entry_id=entry.id, estimated=estimated, cost_usd=cost, model=by)
             self._meter.learn(anchor, self.history)
         self.keeper.replied(reply.message.text, reply.usage, grown=anchor is not None)
         if empty:

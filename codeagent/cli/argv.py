@@ -27,7 +27,7 @@ RESUME = frozenset({"-r", "--resume"})
 SWITCHES = frozenset("cyvh")
 """Letters that can be bundled (`-cp "go on"`)."""
 ONE_SHOT = frozenset({"run", "exec"})
-COMMANDS = frozenset({"sessions", "memory", "config", "index", "setup", "doctor", "demo", "completion"})
+COMMANDS = frozenset({"sessions", "memory", "config", "index", "setup", "doctor", "demo", "completion", "stats"})
 """Subcommands, which keep their own arguments."""
 KNOWN: Mapping[str, frozenset[str]] = {
     "sessions": frozenset({"list", "show", "search", "export", "repair", "rm"}),

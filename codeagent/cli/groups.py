@@ -7,6 +7,7 @@ import typer
 from codeagent.cli import config, doctor, index, memory, sessions, setup
 from codeagent.cli.completion import completion, prepare
 from codeagent.cli.demo import demo
+from codeagent.cli.stats import stats
 
 
 def join(app: typer.Typer) -> None:
@@ -18,4 +19,5 @@ def join(app: typer.Typer) -> None:
     app.command("setup")(setup.setup)
     app.command("doctor")(doctor.doctor)
     app.command("demo")(demo)
+    app.command("stats")(stats)
     app.command("completion")(completion)

@@ -15,6 +15,7 @@
     │   ├── ContextOverflow   the request is longer than the window
     │   └── PassingError      worth a retry                                    (exit 75)
     │       ├── NetworkError, RateLimited, Overloaded, IncompleteReply
+    │       └── Offline       a network error: no way there at all, and no use in asking again at once
     └── LimitReached          steps, tokens, money                             (exit 53)
 
 What the model itself can mend is no error at all but a failed `ToolResult`. Sentences are templates with named
@@ -98,6 +99,10 @@ class PassingError(ModelError):
 
 
 class NetworkError(PassingError):
+    pass
+
+
+class Offline(NetworkError):
     pass
 
 

@@ -5,7 +5,7 @@ Sentences in events are templates with arguments, like those of errors: ui and c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -58,6 +58,8 @@ class Retrying:
     attempt: int
     attempts: int
     wait: float
+    skip: Callable[[], None] = field(default=lambda: None, compare=False)
+    """Ends the wait at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from codeagent.core.entries import Compaction, Entry, Need, Prompt, Usage
-from codeagent.core.events import CallDelta, ReasoningDelta, Retrying, TextDelta
+from codeagent.core.events import CallDelta, Notice, ReasoningDelta, Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
 from codeagent.core.tools import Action
 
@@ -44,9 +44,13 @@ class Reply:
     """The reply ran into its length limit."""
     broken_calls: frozenset[str] = frozenset()
     """Ids of calls whose arguments were cut and must not run."""
+    model: str = ""
+    """Who answered in the place of the model that was asked ("" where it did itself)."""
+    cost_usd: float | None = None
+    """What that one's answer cost, as far as it is known."""
 
 
-StreamItem = TextDelta | ReasoningDelta | CallDelta | Retrying | Reply
+StreamItem = TextDelta | ReasoningDelta | CallDelta | Retrying | Notice | Reply
 
 
 class Provider(Protocol):

@@ -113,6 +113,11 @@ class Catalog:
             reason = error.strerror or str(error)
             raise StoreError("{path} cannot be removed: {reason}.", path=found.path, reason=reason) from error
 
+    def files(self, project_id: str | None = None) -> list[Path]:
+        """The session files of a project, or of all, oldest name first."""
+        folders = self.home.history.glob("*") if project_id is None else [self.home.history / project_id]
+        return sorted(path for folder in folders for path in folder.glob("*.jsonl") if path.is_file())
+
     def _files(self, project_id: str) -> list[Path]:
         """Newest first."""
         times: list[tuple[float, Path]] = []

@@ -227,16 +227,18 @@ class History:
             for observer in self.observers:
                 observer.taken_back(gone)
 
-    def report(self, usage: Usage, entry_id: str, estimated: int, cost_usd: float | None = None) -> None:
-        """Keep what the reply `entry_id` cost; `estimated`: our own count for its request."""
-        self._journal.write(records.usage_body(entry_id, usage, estimated, cost_usd))
+    def report(
+        self, usage: Usage, entry_id: str, estimated: int, cost_usd: float | None = None, model: str = ""
+    ) -> None:
+        """Keep what the reply `entry_id` by `model` cost; `estimated`: our own count for its request."""
+        self._journal.write(records.usage_body(entry_id, usage, estimated, cost_usd, model=self._other(model)))
         self._spent = self._spent.plus(usage, cost_usd)
         self._anchor = anchor_at(self._entries, entry_id, usage)
 
-    def spend(self, usage: Usage, cost_usd: float | None, purpose: str) -> None:
+    def spend(self, usage: Usage, cost_usd: float | None, purpose: str, model: str = "") -> None:
         """Keep what a request beside the conversation cost, a summary for example; filed with the newest message."""
         newest = self._entries[-1].id if self._entries else "m0"
-        self._journal.hold(records.usage_body(newest, usage, None, cost_usd, purpose))
+        self._journal.hold(records.usage_body(newest, usage, None, cost_usd, purpose, self._other(model)))
         self._spent = self._spent.plus(usage, cost_usd)
 
     def rename(self, name: str) -> None:
@@ -298,6 +300,10 @@ class History:
                 self._open = list(calls)
             case ToolMessage(call_id=id):
                 self._open = without(self._open, id)
+
+    def _other(self, model: str) -> str | None:
+        """The model's name where it is not the one that the session began with."""
+        return model if model and model != self.session.model else None
 
     def _awaits(self, message: Message) -> bool:
         return isinstance(message, ToolMessage) and any(call.id == message.call_id for call in self._open)

@@ -70,6 +70,8 @@ class UsageRecord:
     cost_usd: float | None
     purpose: str = ""
     """What a request beside the conversation was for ("summary"): its usage says nothing about the next request."""
+    model: str = ""
+    """Who was paid ("" for the model that the session began with)."""
 
 
 # ---- times and ids -------------------------------------------------------------------------------------------------
@@ -134,8 +136,14 @@ def compaction_body(receipt: Compaction, entries: Sequence[Entry]) -> bytes:
 
 
 def usage_body(
-    id: str, usage: Usage, estimated: int | None, cost_usd: float | None, purpose: str | None = None
+    id: str,
+    usage: Usage,
+    estimated: int | None,
+    cost_usd: float | None,
+    purpose: str | None = None,
+    model: str | None = None,
 ) -> bytes:
+    """`model`: who was paid, where it was not the session's first."""
     return body(
         "usage",
         {
@@ -146,6 +154,7 @@ def usage_body(
             "estimated": estimated,
             "cost_usd": cost_usd,
             "purpose": purpose,
+            "model": model,
         },
     )
 
@@ -269,6 +278,7 @@ def read_usage(fields: Mapping[str, Any]) -> UsageRecord:
         Usage(*counts),
         None if cost is None else float(cost),
         _may(fields, "purpose", str) or "",
+        _may(fields, "model", str) or "",
     )
 
 

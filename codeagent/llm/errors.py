@@ -21,6 +21,7 @@ from codeagent.core.errors import (
     ModelError,
     ModelNotFound,
     NetworkError,
+    Offline,
     Overloaded,
     PassingError,
     RateLimited,
@@ -115,6 +116,16 @@ _NO_MODEL = _any(
     r"(no|unknown|invalid|not a valid) model",
     r"not found the model",
     r"模型不存在",
+)
+_OFFLINE = _any(
+    r"name or service not known",
+    r"nodename nor servname",
+    r"(failure in )?name resolution",
+    r"getaddrinfo failed",
+    r"no address associated",
+    r"network is unreachable",
+    r"network is down",
+    r"no route to host",
 )
 _MARKUP = re.compile(r"\s*<(!doctype|\?xml|!--|(html|head|body|h\d|p|div|center|title)\b)", re.IGNORECASE)
 _UNSHOWN = re.compile(r"(?is)<(script|style|head|title)\b.*?</\1\s*>|<!--.*?-->")
@@ -254,6 +265,8 @@ def unreachable(reason: str, endpoint: Endpoint) -> ModelError:
     if "CERTIFICATE_VERIFY_FAILED" in reason:
         message = "The certificate of {url} is not trusted: {reason}. Point SSL_CERT_FILE at the authority's file."
         return ModelError(message, **args)
+    if _OFFLINE.search(reason):
+        return Offline("There is no way to {url}: {reason}. Is this machine online, and is the address right?", **args)
     return NetworkError("{url} cannot be reached: {reason}. Check the connection and the base URL.", **args)
 
 

@@ -1,7 +1,7 @@
 """Tries again what failed in passing: longer and longer waits with jitter, at least as long as the endpoint asks.
 
-Where it asks for longer than anybody waits, there is no point in asking early: the error goes on at once. So does that
-of a summary: the turn can go on without one, and would only wait.
+Where there is no network, or it asks for longer than anybody waits, there is no point in asking early: the error goes
+on at once. So does that of a summary: the turn can go on without one, and would only wait.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import cast
 
-from codeagent.core.errors import PassingError
+from codeagent.core.errors import Offline, PassingError
 from codeagent.core.events import Retrying
 from codeagent.core.ports import Provider, Request, StreamItem
 from codeagent.llm.errors import LONGEST_OBEYED
@@ -53,12 +53,22 @@ class RetryingProvider:
                 return
             except PassingError as error:
                 attempt += 1
-                if attempt > retries or (error.retry_after or 0) > LONGEST_OBEYED:
+                if attempt > retries or isinstance(error, Offline) or (error.retry_after or 0) > LONGEST_OBEYED:
                     raise
                 wait = self._wait(attempt, error.retry_after)
                 failure = error
-            yield Retrying(failure, attempt, retries, wait)
-            await self._sleep(wait)
+            skipped = asyncio.Event()
+            yield Retrying(failure, attempt, retries, wait, skipped.set)
+            await self._rest(wait, skipped)
+
+    async def _rest(self, wait: float, skipped: asyncio.Event) -> None:
+        """Wait, but no longer than until the person has had enough of it."""
+        waits = {asyncio.ensure_future(self._sleep(wait)), asyncio.ensure_future(skipped.wait())}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in waits:
+                one.cancel()
 
     async def aclose(self) -> None:
         await self._provider.aclose()

@@ -207,6 +207,8 @@ class Settings(BaseSettings):
     """Model name, or `provider/model`; "" takes the default of the provider that was found."""
     base_url: str = ""
     api_key: SecretStr = SecretStr("")
+    fallback_models: Strings = ()
+    """Models that answer, in this order, while the main one is overloaded or cannot be reached."""
     small_model: str = ""
     """Model for summaries ("" for the main one)."""
     embedding_model: str = ""
@@ -219,7 +221,7 @@ class Settings(BaseSettings):
     """Model steps in one turn."""
     max_budget_usd: PositiveFloat | None = None
     timeout: PositiveFloat | None = None
-    """Seconds for a whole one-shot run."""
+    """Seconds for a whole one-shot run; in a conversation for each turn."""
     effort: Literal["low", "medium", "high"] | None = None
     permission_mode: Literal["default", "accept-edits", "plan", "yolo"] = "default"
     language: str = ""

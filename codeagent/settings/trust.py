@@ -34,6 +34,8 @@ def needs_trust(key: str, value: object) -> bool:
     conversation to another company's endpoint; a plain one only asks the same endpoint for another model."""
     if key in {"model", "small_model", "embedding_model"}:
         return isinstance(value, str) and "/" in value
+    if key == "fallback_models":
+        return any("/" in str(one) for one in value) if isinstance(value, list | tuple) else "/" in str(value)
     if key == "tools.checks":
         return not isinstance(value, bool)  # commands
     return key == "memory.git_commit" or key.split(".")[0] in GUARDED

@@ -16,7 +16,7 @@ from codeagent.core.display import plain
 from codeagent.ui.screen import Screen
 
 KEYS = (
-    ("Enter", "send; while it works: say it at the next safe place"),
+    ("Enter", "send; while it works: say it at the next safe place; empty: try a request again without waiting"),
     ("Ctrl-J, Alt-Enter, \\ Enter", "new line"),
     ("Alt-Enter while it works", "send it when the turn is over"),
     ("!command, !!command", "run it: the model sees it with your next words, or not at all"),
@@ -45,6 +45,7 @@ class Actions(Protocol):
 
     def send(self, text: str, *, later: bool) -> None: ...
     def interrupt(self) -> None: ...
+    def hurry(self) -> None: ...
     def expand(self) -> None: ...
     def fold_todos(self) -> None: ...
     def to_background(self) -> None: ...
@@ -157,6 +158,8 @@ def _send(draft: Buffer, actions: Actions, *, later: bool) -> None:
     if text:
         draft.reset(append_to_history=True)
         actions.send(text, later=later)
+    else:
+        actions.hurry()
 
 
 def _complete(draft: Buffer) -> bool:

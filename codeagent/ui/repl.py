@@ -178,6 +178,10 @@ class Repl:
         elif self._line is not None:
             self._line.cancel()
 
+    def hurry(self) -> None:
+        if self._talk is not None:
+            self._talk.hurry()
+
     def expand(self) -> None:
         if self._talk is not None:
             self._talk.expand()

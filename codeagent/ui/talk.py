@@ -168,6 +168,11 @@ class Talk:
         self.session.interrupt()
         self._surface.changed()
 
+    def hurry(self) -> None:
+        """Wait no longer before a request is made again."""
+        if self._view is not None and self._view.hurry():
+            self._surface.changed()
+
     def to_background(self) -> None:
         if not self.session.to_background():
             self._surface.write(

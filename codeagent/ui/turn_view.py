@@ -81,12 +81,22 @@ class TurnView:
         self._thinking: tuple[float, int] | None = None
         self._doing = "Working"
         self._retry_at: float | None = None
+        self._skip: Callable[[], None] | None = None
+        """Ends the wait that is shown."""
         self._answered = False
         self._sent = self._received = 0
 
     def stopping(self) -> None:
         """The person wants it to stop."""
         self._doing, self._retry_at = "Stopping", None
+
+    def hurry(self) -> bool:
+        """Try again at once. False when nothing is waited for."""
+        if self._retry_at is None or self._skip is None:
+            return False
+        self._skip()
+        self._retry_at = self._clock()
+        return True
 
     # ---- live ------------------------------------------------------------------------------------------------------
 
@@ -102,7 +112,7 @@ class TurnView:
             rows.append(tool_line(("class:busy", f"{frame} "), call.title, seconds(now - call.since), cells))
             tail = _last_lines(call.tail, max(TAIL_ROWS // len(self._running), 1))
             rows += [[("class:dim", f"  {fit(line, cells - 2)}")] for line in tail]
-        keys = "Esc to interrupt"
+        keys = "Esc to interrupt" if self._retry_at is None else "Enter: now · Esc to interrupt"
         if any(call.tool == SHELL for call in self._running.values()):
             keys += " · Ctrl-B to background"
         told = f"{self._told(now)} · {seconds(now - self._since)} · {keys}"
@@ -152,9 +162,10 @@ class TurnView:
         if self._answered:
             self._settle()
             self._note("What is above was cut off and does not count.")
-        told = f"{visible(str(event.error))} Trying again ({event.attempt} of {event.attempts})"
+        told = f"Trying again ({event.attempt} of {event.attempts})"
         self._doing, self._retry_at, self._answered = told, self._clock() + event.wait, False
-        self._note(f"{told} after {seconds(event.wait)}.")
+        self._skip = event.skip
+        self._note(f"{visible(str(event.error))} {told} after {seconds(event.wait)}.")
 
     @_take.register
     def _(self, event: Replied) -> None:

@@ -62,6 +62,16 @@ def test_warnings_come_once(limits: Limits, step: int, now: Spent, before: Spent
     assert [str(notice) for notice in limits.check(step, now, before)] == told
 
 
+def test_the_cap_on_time() -> None:
+    limits = Limits(max_seconds=10.0)
+    told = [
+        limits.check(2, NOTHING, NOTHING, seconds=now, seconds_before=then) for then, now in ((0, 7), (7, 9), (9, 9.5))
+    ]
+    assert [[str(notice) for notice in notices] for notices in told] == [[], ["9 of 10.0 seconds are used."], []]
+    with pytest.raises(LimitReached, match=r"the cap of 10\.0 seconds is used up"):
+        limits.check(3, NOTHING, NOTHING, seconds=10.5, seconds_before=9.5)
+
+
 def test_a_cap_on_money_that_cannot_be_kept_is_told() -> None:
     (notice,) = Limits(max_usd=2.0).check(2, spent(5, None), NOTHING)
     assert (notice.level, "2.0" in str(notice)) == ("warning", True)

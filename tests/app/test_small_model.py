@@ -11,8 +11,10 @@ import pytest
 
 from codeagent.agent.session import Session
 from codeagent.app import House, open_desk
+from codeagent.core.entries import Usage
 from codeagent.core.events import Compacted, Compacting, Notice
 from codeagent.core.paths import Home
+from codeagent.history.spending import uses_in
 from codeagent.llm.providers.scripted import Step, say
 from codeagent.memory.strategies._dropping import NOTE
 from codeagent.options import Options
@@ -71,6 +73,26 @@ async def test_a_small_model_that_is_refused_leaves_everything_as_it_was(tmp_pat
         await desk.session.aclose()
     assert [type(event) for event in seen] == [Compacting, Notice]
     assert list(desk.session.history.entries) == before
+
+
+async def test_another_model_answers_while_the_main_one_is_overloaded_and_is_named_with_its_cost(
+    tmp_path: Path,
+) -> None:
+    def script(request: Recorded) -> Answer:
+        busy = request.json["model"] == "main"
+        return (
+            refusal(529, "Overloaded", headers=(("Retry-After-Ms", "1"),)) if busy else say("Here.", usage=Usage(9, 1))
+        )
+
+    with ScriptedEndpoint(script) as server:
+        desk = await opened(tmp_path, server, 'max_retries = 0\nfallback_models = ["main", "spare"]\n')
+        seen = [*await events(desk.session.run_turn("hi")), *await events(desk.session.run_turn("and?"))]
+        path = desk.session.history.path
+        await desk.session.aclose()
+    assert [request.json["model"] for request in server.requests] == ["main", "spare", "spare"]
+    told = [str(event) for event in seen if isinstance(event, Notice)]
+    assert [sentence.endswith("Going on with spare.") for sentence in told] == [True]
+    assert [use.model for use in uses_in([path])] == ["spare", "spare"]
 
 
 @pytest.mark.parametrize("strategy", ["sliding_window", "importance"])

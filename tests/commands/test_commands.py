@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -132,17 +133,17 @@ async def test_status(sit: Sit) -> None:
 
 
 async def test_cost(sit: Sit) -> None:
-    table = await sit(with_usage(say("One."), Usage(1_000, 20, 250)))
-    rows = (("tokens in", "0"), ("of them cached", "0"), ("tokens out", "0"), ("price", "$0.0000"))
-    assert await table.shown("/cost") == [Table(("what", "this session"), rows)]
+    table = await sit(with_usage(say("One."), Usage(1_000, 20, 250)), session_id="s1")
+    head = ("in", "of them cached", "out", "price")
+    nothing = (("nothing asked yet", "0", "0", "0", "$0.0000"),)
+    assert await table.shown("/cost") == [Table(("this session", *head), nothing)]
     await table.type("one")
-    rows = (
-        ("tokens in", "1,000"),
-        ("of them cached", "250 (25 %)"),
-        ("tokens out", "20"),
-        ("price", "not known for this model"),
-    )
-    assert await table.shown("/usage") == [Table(("what", "this session"), rows)]
+    figures = ("1,000", "250 (25 %)", "20", "not known")
+    session, project = await table.shown("/cost")
+    assert session == Table(("this session", *head), (("first-model", *figures),))
+    assert isinstance(project, Table)
+    ((day, *told),) = project.rows
+    assert (project.headers, date.fromisoformat(day), tuple(told)) == (("this project", *head), date.today(), figures)
 
 
 async def test_rename(sit: Sit) -> None:

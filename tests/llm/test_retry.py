@@ -8,10 +8,19 @@ from dataclasses import replace
 import pytest
 
 from codeagent.core.entries import Usage
-from codeagent.core.errors import AuthError, CodeAgentError, IncompleteReply, Overloaded, PassingError, RateLimited
+from codeagent.core.errors import (
+    AuthError,
+    CodeAgentError,
+    IncompleteReply,
+    Offline,
+    Overloaded,
+    PassingError,
+    RateLimited,
+)
 from codeagent.core.events import Retrying, TextDelta
 from codeagent.core.messages import AssistantMessage
-from codeagent.core.ports import Purpose, Reply
+from codeagent.core.ports import Endpoint, Purpose, Reply
+from codeagent.llm.providers.openai_chat import OpenAIChat
 from codeagent.llm.providers.scripted import ScriptedProvider, fail, say
 from codeagent.llm.retry import RetryingProvider
 from tests.llm._playing import HI, client, play
@@ -126,3 +135,22 @@ async def test_the_last_error_is_the_one_that_is_raised() -> None:
     script = ScriptedProvider([fail("Overloaded"), fail("RateLimited")])
     with pytest.raises(RateLimited):
         await play(RetryingProvider(script, 1, sleep=Clock().sleep))
+
+
+async def test_a_wait_can_be_cut_short() -> None:
+    script = ScriptedProvider([fail("Overloaded"), say("Whole")])
+    replies = []
+    async for item in RetryingProvider(script, 5, sleep=lambda seconds: asyncio.sleep(3600)).stream(HI):
+        if isinstance(item, Retrying):
+            item.skip()
+        elif isinstance(item, Reply):
+            replies.append(item.message.text)
+    assert replies == ["Whole"]
+
+
+async def test_without_a_network_nobody_waits() -> None:
+    clock = Clock()
+    provider = RetryingProvider(OpenAIChat(Endpoint("http://no-such-host.invalid/v1", "", "m")), 5, sleep=clock.sleep)
+    with pytest.raises(Offline, match=r"no way to http://no-such-host\.invalid/v1"):
+        await play(provider)
+    assert clock.slept == []

@@ -195,6 +195,13 @@ class Session:
         yield Notice("The budget is {percent} % used.", {"percent": 80}, "warning")
         yield Compacted(Compaction("k1", 2, "m9", (), 95_000, 12_000))
 
+    async def _wait(self, text: str) -> AsyncIterator[Event]:
+        """A failure in passing that is waited out, unless the person has had enough of it."""
+        skipped = asyncio.Event()
+        yield Retrying(NetworkError("The connection to {host} broke.", host="x"), 1, 5, 500.0, skipped.set)
+        await skipped.wait()
+        yield TextDelta("At last.")
+
     async def _todo(self, text: str) -> AsyncIterator[Event]:
         """A list whose steps are done one after the other, at each word of the person."""
         steps = (

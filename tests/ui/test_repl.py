@@ -308,6 +308,15 @@ def test_retries_notices_and_compaction_are_one_line_each(start: Open) -> None:
         assert line in terminal.everything
 
 
+def test_a_wait_is_counted_down_and_ends_by_enter(start: Open) -> None:
+    terminal = _ready(start())
+    terminal.say("wait")
+    terminal.wait_for("Trying again (1 of 5) in 49")
+    terminal.wait_for("Enter: now")
+    terminal.press("Enter")
+    terminal.wait_for("At last.")
+
+
 def test_limits_and_faults_end_the_turn_and_not_the_session(start: Open) -> None:
     terminal = _ready(start())
     terminal.say("limit")

@@ -12,6 +12,7 @@ from codeagent import __version__
 from codeagent.agent.session import Session
 from codeagent.assembly import Assembly, Workbench
 from codeagent.checkup import check_up
+from codeagent.connection import Connection
 from codeagent.core.code import CodeIndex
 from codeagent.core.entries import PromptReason
 from codeagent.core.errors import SessionError
@@ -19,7 +20,7 @@ from codeagent.core.events import Notice
 from codeagent.core.past import Past, age
 from codeagent.core.paths import Project
 from codeagent.core.ui import UI, Row
-from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints, named_flags
+from codeagent.endpoints import DEFAULT_KIND, Endpoints, named_flags
 from codeagent.history.catalog import Catalog, Found, checked_id, new_session_id
 from codeagent.history.history import History
 from codeagent.history.records import SessionInfo

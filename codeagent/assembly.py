@@ -15,6 +15,7 @@ from codeagent.agent.session import Session
 from codeagent.agent.watch import RepeatWatch
 from codeagent.codebase.index import ProjectCode
 from codeagent.confining import make_sandbox
+from codeagent.connection import Connection
 from codeagent.core.agents import Agents
 from codeagent.core.entries import Prompt, PromptReason
 from codeagent.core.events import Notice
@@ -24,7 +25,6 @@ from codeagent.core.ports import Embedder
 from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.core.ui import UI
 from codeagent.delegation import Delegation
-from codeagent.endpoints import Connection
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History
 from codeagent.history.past import SessionPast

@@ -15,6 +15,7 @@ from codeagent.agent.model import Model
 from codeagent.agent.repeats import LoopGuard
 from codeagent.agent.subagents import GENERAL, AskingFor, Subagent, Subagents, fitting
 from codeagent.agent.task import TaskKeeper
+from codeagent.connection import Connection
 from codeagent.core.agents import AgentKind
 from codeagent.core.entries import Compaction, Need, Prompt
 from codeagent.core.events import Notice
@@ -22,7 +23,6 @@ from codeagent.core.messages import ToolCall
 from codeagent.core.ports import HistoryView, Permission, Recalled
 from codeagent.core.tools import ToolContext, ToolResult
 from codeagent.core.ui import UI
-from codeagent.endpoints import Connection
 from codeagent.extensions.agents import AgentFiles
 from codeagent.history.archive import SessionArchive
 from codeagent.history.history import History

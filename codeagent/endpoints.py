@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from codeagent.agent.model import Model
+from codeagent.connection import Connection
 from codeagent.core.errors import CodeAgentError, ConfigError, ModelError, NotConfigured, PassingError
 from codeagent.core.events import Notice
-from codeagent.core.messages import WireShape
 from codeagent.core.paths import Home
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Embedder, Endpoint, ProviderKind
@@ -28,27 +28,6 @@ from codeagent.windows import UNKNOWN_WINDOW, ask_window
 DEFAULT_KIND = "openai_chat"
 _HURRIED = 2
 """Retries where other models can answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """A model ready to be asked, how it wants messages written, and what the person should know about it."""
-
-    model: Model
-    shape: WireShape
-    notices: tuple[Notice, ...] = ()
-    embedder: Embedder | None = None
-    """Where hybrid retrieval is wanted and embeddings can be had; whoever uses it closes it."""
-    code_embedder: Embedder | None = None
-    """For the code index; the same one where both have it, and closing it twice does no harm."""
-    small: Callable[[], Awaitable[Model]] | None = None
-    """Opens the model for summaries, where one is set; whoever opens it closes it."""
-    place: str = ""
-    """Endpoint and model, for what is learned of them."""
-    patches: bool = False
-    """The model is offered apply_patch instead of edit_file."""
-    other: Callable[[str], Awaitable[Connection]] | None = None
-    """Connects to another model by its name; whoever does closes it. Raises ConfigError."""
 
 
 @dataclass(frozen=True, slots=True)

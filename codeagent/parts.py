@@ -7,12 +7,12 @@ from pathlib import Path
 
 from codeagent.agent.compaction import HistoryGuard
 from codeagent.agent.limits import Limits
+from codeagent.connection import Connection
 from codeagent.core.entries import Entry, Prompt
 from codeagent.core.paths import Project
 from codeagent.core.plugins import discover
 from codeagent.core.ports import Memory, Purpose, Summarize
 from codeagent.core.tokens import ContextBudget
-from codeagent.endpoints import Connection
 from codeagent.history.history import History
 from codeagent.history.past import SessionPast
 from codeagent.memory import strategies

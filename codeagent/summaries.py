@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codeagent.agent.model import Model
+from codeagent.connection import Connection
 from codeagent.core.entries import Usage
 from codeagent.core.images import sized
 from codeagent.core.ports import Purpose, Summarize
 from codeagent.core.tokens import ContextBudget, estimate_classes
-from codeagent.endpoints import Connection
 from codeagent.history.history import History
 from codeagent.llm.summarizer import make_summarizer
 from codeagent.llm.transcript import summarize_transcript

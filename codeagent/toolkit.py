@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeagent.codebase.index import ProjectCode
+from codeagent.connection import Connection
 from codeagent.core.paths import Home
 from codeagent.core.ports import Checkpoints, Permission
 from codeagent.core.todo import Todo
 from codeagent.core.tokens import ContextBudget
 from codeagent.core.tools import ROOM
 from codeagent.core.web import Web
-from codeagent.endpoints import Connection
 from codeagent.history.history import History
 from codeagent.history.latest import last_call
 from codeagent.llm import presets

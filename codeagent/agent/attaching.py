@@ -53,5 +53,8 @@ async def attached(said: str, ctx: ToolContext) -> Attached:
 def _paths(said: str, ctx: ToolContext) -> Iterator[Path]:
     for quoted, plain in _NAMED.findall(said):
         text = quoted or plain
-        if "\0" not in text:
-            yield resolve(ctx, text)
+        if "\0" in text:
+            continue
+        path, kept = resolve(ctx, text), ctx.archive.folder / text
+        # What was pasted is kept with the session, and named by its name alone.
+        yield kept if kept.parent == ctx.archive.folder and not path.exists() and kept.is_file() else path

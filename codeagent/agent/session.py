@@ -17,6 +17,7 @@ from codeagent.core.agents import Agents
 from codeagent.core.entries import Compaction, Prompt, PromptReason
 from codeagent.core.errors import CodeAgentError
 from codeagent.core.events import Compacted, Event, Notice, ToolFinished
+from codeagent.core.images import image_size
 from codeagent.core.jobs import Jobs
 from codeagent.core.messages import ToolCall
 from codeagent.core.todo import Todo, Todos
@@ -184,6 +185,16 @@ class Session:
     def interrupt(self) -> None:
         """Stop the running turn; its last event says so."""
         self.agent.interrupt.now()
+
+    def keep_picture(self, data: bytes) -> str:
+        """Keep a picture that was pasted, and return what attaches it to a message.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        size = image_size(data)
+        ending = f".{size.kind}" if size else ".png"
+        return f"@{self.agent.calls.context().archive.put_file('pasted', ending, data)}"
 
     def to_background(self) -> bool:
         """Wait no longer for the command that runs; it goes on in the background. False when none runs."""

@@ -10,7 +10,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, get_args
 
@@ -144,19 +144,8 @@ def usage_body(
     model: str | None = None,
 ) -> bytes:
     """`model`: who was paid, where it was not the session's first."""
-    return body(
-        "usage",
-        {
-            "message": id,
-            "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens,
-            "cached_tokens": usage.cached_tokens,
-            "estimated": estimated,
-            "cost_usd": cost_usd,
-            "purpose": purpose,
-            "model": model,
-        },
-    )
+    fields = {"message": id, **asdict(usage), "estimated": estimated, "cost_usd": cost_usd}
+    return body("usage", fields | {"purpose": purpose, "model": model})
 
 
 def _message_tail(entry: Entry) -> bytes:

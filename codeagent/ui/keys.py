@@ -31,6 +31,7 @@ KEYS = (
     ("Ctrl-O", "the whole of the last tool output"),
     ("Ctrl-T", "fold the todo list, unfold it"),
     ("Ctrl-G, Ctrl-X Ctrl-E", "write in your editor"),
+    ("Ctrl-V", "attach the picture in the clipboard"),
     ("Ctrl-L, Ctrl-Z", "clear the screen, suspend"),
 )
 
@@ -52,6 +53,7 @@ class Actions(Protocol):
     def cycle_mode(self) -> None: ...
     def show_keys(self) -> None: ...
     def edit_draft(self) -> None: ...
+    def paste_picture(self) -> None: ...
     def leave(self) -> None: ...
 
 
@@ -211,6 +213,10 @@ def _bind_draft(screen: Screen, actions: Actions, hint: Hint) -> None:
     @on("c-x", "c-e")
     def _(event: KeyPressEvent) -> None:
         actions.edit_draft()
+
+    @on("c-v")
+    def _(event: KeyPressEvent) -> None:
+        actions.paste_picture()
 
     @on(Keys.BracketedPaste)
     def _(event: KeyPressEvent) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codeagent.core.display import visible
 from codeagent.core.errors import CodeAgentError
+from codeagent.ui.clipboard import clipboard_picture
 from codeagent.ui.completion import DraftCompleter
 from codeagent.ui.files import FileIndex
 from codeagent.ui.keys import KEYS, bind
@@ -232,6 +233,17 @@ class Repl:
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
         return task
+
+    def paste_picture(self) -> None:
+        self._start(self._paste_picture())
+
+    async def _paste_picture(self) -> None:
+        try:
+            data = await clipboard_picture(self._look.environ)
+            if self._talk is not None:
+                self._screen.draft.insert_text(f"{self._talk.session.keep_picture(data)} ")
+        except CodeAgentError as error:
+            self._screen.write(_failure(error, self._screen.cells))
 
     async def _edit(self) -> None:
         text = await self._ui.edit(self._screen.draft.text)

@@ -12,6 +12,7 @@ from typing import Any
 from codeagent.agent.model import Model
 from codeagent.agent.session import Session
 from codeagent.assembly import Assembly
+from codeagent.connection import Connection
 from codeagent.core.entries import PromptReason, Usage
 from codeagent.core.events import (
     CallDelta,
@@ -31,7 +32,6 @@ from codeagent.core.ports import Provider, Request, StreamItem
 from codeagent.core.tokens import ContextBudget
 from codeagent.core.tools import Tool
 from codeagent.core.ui import Answer, Question, Row, Shown, Theme
-from codeagent.endpoints import Connection
 from codeagent.history.history import History
 from codeagent.history.reading import read_state
 from codeagent.history.records import SessionInfo

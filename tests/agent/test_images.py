@@ -193,3 +193,19 @@ async def test_what_is_kept_can_be_looked_at_again(world: World) -> None:
     assert isinstance(shown, UserMessage)
     assert (archived(session), [one.caption.endswith(f"kept in {kept}]") for one in shown.images]) == ([kept], [True])
     await world.close()
+
+
+async def test_a_pasted_picture_is_kept_and_named_by_its_name_alone(world: World) -> None:
+    session = world.begin([say("Black."), say("Black too.")])
+    assert [session.keep_picture(SHOT), session.keep_picture(drawn("GIF"))] == ["@pasted.png", "@pasted.gif"]
+    await events(session.run_turn("看看 @pasted.png"))
+    folder = session.history.path.with_suffix("")
+    name = str(folder / "pasted.png")
+    assert messages(session)[0] == UserMessage(
+        "看看 @pasted.png", (image(session, name, "PNG, 30x20", SHOT, "pasted.png"),)
+    )
+    world.file("pasted.gif", SHOT)
+    await events(session.run_turn("@pasted.gif"))
+    (own,) = [message.images for message in messages(session)[2:] if isinstance(message, UserMessage)]
+    assert own[0].caption.startswith("[image pasted.gif: PNG")
+    await world.close()

@@ -11,12 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from codeagent.connection import Connection
 from codeagent.core.entries import Usage
 from codeagent.core.events import ToolFinished, ToolProgress, ToolStarted
 from codeagent.core.messages import ToolMessage
 from codeagent.core.ports import Request
 from codeagent.core.ui import Answer
-from codeagent.endpoints import Connection
 from codeagent.history.reading import read_state
 from codeagent.llm.providers.scripted import Step, call, calls, fail, say, summary
 from tests.agent._world import World, check_valid, ended, events, messages, with_usage

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import pytest
 
+from codeagent.connection import Connection
 from codeagent.core.paths import Home
-from codeagent.endpoints import Connection, Endpoints
+from codeagent.endpoints import Endpoints
 from codeagent.settings import ProviderSettings, Settings
 from codeagent.settings.schema import MemorySettings
 from codeagent.settings.trust import needs_trust

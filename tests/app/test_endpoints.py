@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from codeagent.connection import Connection
 from codeagent.core.errors import ConfigError
 from codeagent.core.paths import Home
-from codeagent.endpoints import DEFAULT_KIND, Connection, Endpoints, named_flags
+from codeagent.endpoints import DEFAULT_KIND, Endpoints, named_flags
 from codeagent.llm.learning import profile_of
 from codeagent.llm.profiles import Profile
 from codeagent.llm.providers.openai_chat import OpenAIChat

@@ -103,6 +103,9 @@ class Session:
     def interrupt(self) -> None:
         self._stop.set()
 
+    def keep_picture(self, data: bytes) -> str:
+        return f"@pasted-{len(data)}.png"
+
     def cycle_mode(self) -> str:
         modes = ["default", "accept-edits", "plan", "yolo"]
         self.mode = modes[(modes.index(self.mode) + 1) % len(modes)]

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tests.e2e.terminal import Terminal
+from tests.pictures import png
 
 ROOT = Path(__file__).resolve().parents[2]
 Open = Callable[..., Terminal]
@@ -315,6 +316,17 @@ def test_a_wait_is_counted_down_and_ends_by_enter(start: Open) -> None:
     terminal.wait_for("Enter: now")
     terminal.press("Enter")
     terminal.wait_for("At last.")
+
+
+def test_a_picture_is_pasted_by_its_name(start: Open, tmp_path: Path) -> None:
+    (tmp_path / "shot.png").write_bytes(png())
+    (tmp_path / "xclip").write_text(f"#!/bin/sh\nexec cat {tmp_path}/shot.png\n")
+    (tmp_path / "xclip").chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    terminal = _ready(start(environ={"PATH": path, "DISPLAY": ":0", "WAYLAND_DISPLAY": ""}))
+    terminal.send("看看 ")
+    terminal.press("Ctrl-V")
+    terminal.wait_for(f"看看 @pasted-{len(png())}.png")
 
 
 def test_limits_and_faults_end_the_turn_and_not_the_session(start: Open) -> None:

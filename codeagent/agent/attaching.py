@@ -53,8 +53,14 @@ async def attached(said: str, ctx: ToolContext) -> Attached:
 def _paths(said: str, ctx: ToolContext) -> Iterator[Path]:
     for quoted, plain in _NAMED.findall(said):
         text = quoted or plain
-        if "\0" in text:
-            continue
-        path, kept = resolve(ctx, text), ctx.archive.folder / text
-        # What was pasted is kept with the session, and named by its name alone.
-        yield kept if kept.parent == ctx.archive.folder and not path.exists() and kept.is_file() else path
+        if "\0" not in text:
+            path = resolve(ctx, text)
+            yield _pasted(path, ctx.archive.folder / text) if "/" not in text else path
+
+
+def _pasted(path: Path, kept: Path) -> Path:
+    """What was pasted is kept with the session, and named by its name alone."""
+    try:
+        return kept if not path.exists() and kept.is_file() else path
+    except OSError:  # a name that no disk takes
+        return path

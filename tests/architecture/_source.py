@@ -17,18 +17,8 @@ LAYERS = [
     {"ui", "acp"},
     {
         *("app", "settings", "options", "workspace", "endpoints", "assembly", "summaries", "tasks", "toolkit"),
-        *(
-            "checkup",
-            "confining",
-            "connection",
-            "delegation",
-            "lessons",
-            "locale",
-            "parts",
-            "prompts",
-            "saving",
-            "windows",
-        ),
+        *("checkup", "confining", "connection", "delegation", "lessons"),
+        *("locale", "parts", "prompts", "saving", "windows"),
     },
     {"cli", "__main__"},
 ]

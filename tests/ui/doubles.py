@@ -157,7 +157,7 @@ class Session:
             await asyncio.sleep(0)
         yield Replied("m2", AssistantMessage(answer), Usage(9_100, 600), 0.5)
 
-    async def _wait(self, text: str) -> AsyncIterator[Event]:
+    async def _hold(self, text: str) -> AsyncIterator[Event]:
         yield TextDelta("I am at it")
         call = ToolCall("c1", "shell", "{}")
         yield ToolStarted(call, "Run sleep 60")

@@ -311,7 +311,7 @@ def test_retries_notices_and_compaction_are_one_line_each(start: Open) -> None:
 
 def test_a_wait_is_counted_down_and_ends_by_enter(start: Open) -> None:
     terminal = _ready(start())
-    terminal.say("wait")
+    terminal.say("hold")
     terminal.wait_for("Trying again (1 of 5) in 49")
     terminal.wait_for("Enter: now")
     terminal.press("Enter")

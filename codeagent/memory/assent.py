@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 
 from codeagent.memory.chinese import simplified
+from codeagent.text.patterns import late
 
 _LONGEST = 160
 """Characters of the first sentence: what is longer says more than yes."""
 
-_SENTENCE = re.compile(r"(?<=[。！!？?；;\n])|(?<=\.)(?=\s)")
-_CLAUSE = re.compile(r"[,，、:：—]|\s[-–]\s|\.{2,}|…")
+_SENTENCE = late(r"(?<=[。！!？?；;\n])|(?<=\.)(?=\s)")
+_CLAUSE = late(r"[,，、:：—]|\s[-–]\s|\.{2,}|…")
 _AROUND = " \t\n\r*_`~\"'“”‘’「」『』（）()[]【】<>《》#-•"
-_HANDS = re.compile("[👍👌✅🆗💯🙆🤝☑✔][\U0001f3fb-\U0001f3ff\ufe0f\u200d♂♀]*")
-_AGAINST = re.compile("[👎❌🙅✖⛔🚫]")
-_PICTURES = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]+")
+_HANDS = late("[👍👌✅🆗💯🙆🤝☑✔][\U0001f3fb-\U0001f3ff\ufe0f\u200d♂♀]*")
+_AGAINST = late("[👎❌🙅✖⛔🚫]")
+_PICTURES = late("[\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]+")
 _THING = (
     r"(?:it|this|that|these|those|them|(?:the|your|this|that) (?:\w+ )?"
     r"(?:interface|plan|design|proposal|approach|api|version|option|idea|one|solution|names?|schema|layout))"
@@ -27,7 +28,7 @@ _GOOD = (
     r"(?:(?:very|really|quite|pretty|all|so) )?"
     r"(?:good|great|fine|right|perfect|ok(?:ay)?|nice|reasonable|excellent|correct|awesome|like a plan)"
 )
-_ENGLISH = re.compile(
+_ENGLISH = late(
     r"(?:"
     # These may go on with other words.
     r"(?:yes|yeah|yea|yep|yup|aye|ok(?:ay)?|okie|of course|absolutely|definitely|certainly|affirmative|agreed?"
@@ -52,7 +53,7 @@ _ENGLISH = re.compile(
     r"(?: (?:then|now|please|to me|thanks|thank you|too|it is|go ahead|do (?:it|that)))?(?=\s*$|[.!])"
     r")", re.I,
 )  # fmt: skip
-_FIRST = re.compile(
+_FIRST = late(
     r"(?:\s*(?:(?:oh|ah|hmm+|mm+|well|then|so)\b|got it|understood|哦+|噢|喔|啊|哎"
     r"|嗯+(?=[,，]))[\s,，.]*)+(?=\S)",
     re.I,
@@ -69,7 +70,7 @@ _ON = (
     r"|开|就|直接|改|写)|没[问意]|可以|谢)"
 )
 """What may follow a word that agrees: the end, or more of the same; other characters make another word of it."""
-_CHINESE = re.compile(
+_CHINESE = late(
     _BEFORE + r"(?:"
     r"(?:好{2,}|对{2,}|行{2,}|(?:可以){2,}|好(?:的|啊|吧|了|呀|哒|滴|嘞|哇|哦|咧)?|行(?:吧|啊|的|呀|嘞|了)?"
     r"|可以(?:的|啊|呀|吧|了)?|对(?:的|啊|呀|头)?|是(?:的|啊|呀)"
@@ -91,7 +92,7 @@ _CHINESE = re.compile(
     r"|好了)?(?=$|[\s.!。！])"
     r")", re.I,
 )  # fmt: skip
-_HARMLESS = re.compile(
+_HARMLESS = late(
     r"no (?:problem|objections?|worries|complaints)|not bad|don[’']t worry|no (?:further |more )?changes(?: needed)?"
     r"|nothing (?:to add|more|else)|no need to (?:ask|wait|change \w+)|why not|没(?:错|问题|意见|毛病|关系|异议"
     r"|[什啥]么?(?:问题|意见)?|话说)"
@@ -101,7 +102,7 @@ _HARMLESS = re.compile(
     re.I,
 )
 """Denials that deny nothing of what was proposed."""
-_BACK = re.compile(
+_BACK = late(
     r"\b(?:but|however|except|though|although|instead|rather|unless|if|provided|wrong|wait|actually|hold on|almost"
     r"|nearly|yet|different(?:ly)?|nope|second thoughts?|(?:one|a few|some|minor|small) (?:thing|change|tweak)s?)\b"
     r"|但|不过|可是|然而|只是|除了|除非|换|改[成为一下个掉到名]|(?<!不)[要得该需]改|修改|调整|错|先别|等等"
@@ -111,19 +112,19 @@ _BACK = re.compile(
     re.I,
 )
 """Words that take back a part of it, or make it depend on something."""
-_NOT = re.compile(r"\b(?:no|not|never|without|cannot)\b|n[’']t\b|不|别|勿|没|禁|莫|甭", re.I)
-_OTHERWISE = re.compile(
+_NOT = late(r"\b(?:no|not|never|without|cannot)\b|n[’']t\b|不|别|勿|没|禁|莫|甭", re.I)
+_OTHERWISE = late(
     r"^\W*(?:(?:and|also|just|please|only|now|then|first) )*(?:change|rename|remove|drop|replace|swap|move"
     r"|delete|switch|undo|revert)\b",
     re.I,
 )
-_ACCEPTS = re.compile(
+_ACCEPTS = late(
     r"就这[样么]|就[按照用]|按你|按这|照办|照做|[用按]这个|\b(?:use|take|go with|do|keep|ship) (?:it|that|this)\b"
     r"|\bgo ahead\b|\blet[’']?s\b",
     re.I,
 )
 """So plain a word that a rule behind it is a further rule, and takes nothing back."""
-_ASKS = re.compile(r"[?？]\s*$|[吗么呢]\s*$|^\W*(?:why|what|how|which|when|where|who)\b", re.I)
+_ASKS = late(r"[?？]\s*$|[吗么呢]\s*$|^\W*(?:why|what|how|which|when|where|who)\b", re.I)
 
 
 def assents(text: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from codeagent.memory.own_words import own_words
 from codeagent.memory.pastes import LONG
+from codeagent.text.patterns import late
 
 Words = Callable[[str], Sequence[str]]
 
@@ -21,7 +22,7 @@ _POLITE = (
     r"i(?:[’']d| would)? (?:like|want|need) you to|make sure (?:to|you)|be sure to)\b[\s,]*)*"
 )
 """What may stand in front of a request in its clause."""
-_ENGLISH = re.compile(
+_ENGLISH = late(
     _POLITE + r"(?:"
     r"remember(?:\s*:|\b(?! (?:me|to|when|how|what(?! (?:i|we)\b)|where|why|if|whether)\b)"
     r"|(?= to\b.*\b(?:always|never|every|whenever)\b))"
@@ -39,14 +40,14 @@ _ENGLISH = re.compile(
     r"did|will|should|can)\b).+\b(?:from now on|going forward)\W*$",
     re.I,
 )
-_ASKS_US = re.compile(r"^\W*(?:\w+[,\s]+){0,2}?(?:can|could|will|would) you\b", re.I)
+_ASKS_US = late(r"^\W*(?:\w+[,\s]+){0,2}?(?:can|could|will|would) you\b", re.I)
 _CHINESE_POLITE = (
     r"^[\s*#(（.…-]*(?:(?:请|請|麻烦|麻煩|帮我|幫我|帮忙|幫忙|给我|給我|替我|你|您|一定要?|务必|務必|要|得|需要|先|也|再|"
     r"还|還|并且?|並且?|然后|然後|顺便|順便|另外|对了|好的?|嗯|那|这个|這個|这点|這點|这件事|这条|都|就|可以|能不能|能否|"
     r"能|可不可以|我要你|我想让你|我希望你|希望你|ok)[\s,]*)*"
 )
 _VERB = r"[记記](?:住|下来|下來|下|一下|好|牢|着|個|个|条|條|一笔|一条|[:：])"
-_CHINESE = re.compile(
+_CHINESE = late(
     _CHINESE_POLITE + r"(?:" + _VERB + r"|(?<=[我你请請要])[记記](?![录錄忆憶者号號事本载載叙敘性账賬帐帳分法得])"
     r"|(?:以后|以後|往后|往後|今后|今後|每次|永远|一直)(?:都|也)?(?:要|请|請)?[记記]得"
     r"|(?:别|別|不要|勿)忘"
@@ -58,13 +59,13 @@ _CHINESE = re.compile(
     r")"
     r"|(?:帮我|幫我|请|請|麻烦你?|给我|替我)(?:也|再|先)?" + _VERB
 )
-_CHINESE_ABOUT = re.compile(
+_CHINESE_ABOUT = late(
     r"[让讓使]|怎么|怎麼|怎样|如何|取消|改成|改为|功能|按钮|按鈕|选项|選項|勾选|[记記](?:不|得不|错|錯)"
 )
-_CHINESE_ASKS = re.compile(r"[吗嗎?？]|(?<!为)(?<!為)什[么麼]|哪")
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
-_QUESTION = re.compile(rf"[?？]\W*$|{_CHINESE_ASKS.pattern}")
-_ASKS_US_CHINESE = re.compile(r"^\W*(?:你)?(?:能|可以|可不可以|麻烦|麻煩)(?!.*(?<!为)什[么麼])")
+_CHINESE_ASKS = late(r"[吗嗎?？]|(?<!为)(?<!為)什[么麼]|哪")
+_SENTENCES = late(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_QUESTION = late(rf"[?？]\W*$|{_CHINESE_ASKS.pattern}")
+_ASKS_US_CHINESE = late(r"^\W*(?:你)?(?:能|可以|可不可以|麻烦|麻煩)(?!.*(?<!为)什[么麼])")
 _ENGLISH_COMMON = """
 a an and are as at be but by can could do don for from has have i if in into is it its let me my not now of on or our
 please so that the them then there these they this those to us use user using want wants was we when which will with
@@ -87,7 +88,7 @@ make add error bug data line name value command script build tool program app se
 """
 _TRADE = frozenset(_TRADE_WORDS.split())
 """Words that a fact about anything here may hold: one of them alone is chance."""
-_PARTICULAR = re.compile(r"[\w.-]*\d[\w.-]*|[\w./-]*\w\.[a-z]\w{1,4}\b|(?<=[\w,:;] )[A-Z]\w+|\w+_\w+", re.A)
+_PARTICULAR = late(r"[\w.-]*\d[\w.-]*|[\w./-]*\w\.[a-z]\w{1,4}\b|(?<=[\w,:;] )[A-Z]\w+|\w+_\w+", re.A)
 """Numbers, names and files: a fact that has others than the message is another fact."""
 _POINTING_WORDS = """
 rule fact thing things point preference decision told said mentioned wrote what just earlier above before later next

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_COLON = re.compile(r"[:：]\s*$")
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+from codeagent.text.patterns import late
+
+_FENCE = late(r"\s*(`{3,}|~{3,})")
+_COLON = late(r"[:：]\s*$")
+_SENTENCES = late(r"(?<=[.!?])\s+|(?<=[。！？])")
 _LOOK = (
     r"(?:explain|summari[sz]e|translate|review|read|check|analy[sz]e|debug|describe|proofread|fix|look at|"
     r"what(?:[’']s| is| does| do| are)|why (?:is|does|do))"
 )
 _THESE = r"(?:this|these|that|those|the (?:following|above|below|text|file|log|output|error|message))"
-_LOOK_AT_THIS = re.compile(
+_LOOK_AT_THIS = late(
     rf"\b{_LOOK}\b.{{0,20}}\b{_THESE}\b"
     r"|(?:解释|解釋|说明|說明|总结|總結|翻译|翻譯|看看|看一下|看下|分析|检查|檢查|修复|修復|审查|審查)"
     r".{0,6}(?:这|這|以下|下面|上面|如下|以上)"

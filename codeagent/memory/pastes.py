@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from codeagent.memory.chinese import simplified
 from codeagent.memory.rules import is_code, lays_down, rules
+from codeagent.text.patterns import late
 
 LONG = 4_000
 """Characters of a message up to which it stays whole, and of a longer one that stay of it at most."""
@@ -27,15 +28,15 @@ _EDGE = 600
 """Characters at either end of a message where the person's own sentences are most likely."""
 
 _MORE = "[...]"
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_SENTENCE = re.compile(r"(?<=[。！？!?；;])|(?<=[.])(?=\s)")
-_CHANGING = re.compile(r"\b(?=\w*\d)[0-9a-f]{6,}\b|\d+", re.I)
-_WORD = re.compile(r"[A-Za-z]{2,}|(?=([\u3400-\u9fff]{2}))")
-_ENDED = re.compile(r"[.!?:;。！？：；…][\"'”’)）」]*\s*$")
-_LOOKS = re.compile(r"^(?:\t| {2,})(?!\s*(?:[-*•]|\d{1,2}[.)]) )|^\s*\|.*\|\s*$|^\s*[-=*_#~+]{4,}\s*$|^(?:[^\t]*\t){2}")
-_MARKUP = re.compile(r"^\s*#{1,6} |\*\*|\]\(|`|<\w+>|\b(?:MUST|SHALL|SHOULD|MAY|REQUIRED)\b")
-_PERSONAL = re.compile(r"\b(?:i|i[’']m|me|my|you|your|we|our|please|pls)\b|我|你|您|请|咱", re.I)
-_CHINESE = re.compile("[\u3400-\u9fff]")
+_FENCE = late(r"\s*(`{3,}|~{3,})")
+_SENTENCE = late(r"(?<=[。！？!?；;])|(?<=[.])(?=\s)")
+_CHANGING = late(r"\b(?=\w*\d)[0-9a-f]{6,}\b|\d+", re.I)
+_WORD = late(r"[A-Za-z]{2,}|(?=([\u3400-\u9fff]{2}))")
+_ENDED = late(r"[.!?:;。！？：；…][\"'”’)）」]*\s*$")
+_LOOKS = late(r"^(?:\t| {2,})(?!\s*(?:[-*•]|\d{1,2}[.)]) )|^\s*\|.*\|\s*$|^\s*[-=*_#~+]{4,}\s*$|^(?:[^\t]*\t){2}")
+_MARKUP = late(r"^\s*#{1,6} |\*\*|\]\(|`|<\w+>|\b(?:MUST|SHALL|SHOULD|MAY|REQUIRED)\b")
+_PERSONAL = late(r"\b(?:i|i[’']m|me|my|you|your|we|our|please|pls)\b|我|你|您|请|咱", re.I)
+_CHINESE = late("[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)

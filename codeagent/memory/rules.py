@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 
 from codeagent.memory.chinese import simplified
+from codeagent.text.patterns import late
 
 _LONGEST = 400
 """Characters of one sentence; what is longer is no rule but a paragraph, and is cut."""
 
-_ENDS = re.compile(r"(?<=[。！？!?；;])|(?<=[.])(?=\s)|\n")
-_SAYS = re.compile(
+_ENDS = late(r"(?<=[。！？!?；;])|(?<=[.])(?=\s)|\n")
+_SAYS = late(
     r"\b(?:must(?:n[’']?t)?|never|always|shall|should(?:n[’']?t)?|ought to|(?:have|has|had better"
     r"|needs?) (?:\w+ ){0,2}to\b"
     r"|do(?:es)? not|don[’']?t|cannot|can[’']?t|can not|may not|may only|not allowed|not permitted|forbid(?:den)?"
@@ -32,7 +33,7 @@ _SAYS = re.compile(
     r"|(?:make|take|add|use|change|introduce|create|install|touch) no|(?:all|any|every) future)\b",
     re.I,
 )
-_ORDERS = re.compile(
+_ORDERS = late(
     r"^(?:(?:please|pls|and|also|then|but|so|again|finally|remember|note|rule \d+|ok(?:ay)?|yes)\b[\s:,]*)*(?:"
     r"(?:use(?! (?:the|an?|your) \w+ to\b)|follow|mind the|respect|preserve|maintain|restrict|limit|cap|support"
     r"|target|adhere|comply|honou?r|prefix|suffix)\b"
@@ -54,7 +55,7 @@ _ORDERS = re.compile(
     re.I,
 )
 """Requests at the beginning of a sentence that hold for more than one deed."""
-_STATES = re.compile(
+_STATES = late(
     r"\b(?:limit|maximum|minimum|max|min|deadline|budget|ceiling|cap)\b.{0,40}\b(?:is|are|of|=|:)\s*\D{0,12}\d"
     r"|, not (?!sure|yet|now|bad|really)\w|\b(?:camel|snake|pascal|kebab)[ _-]?case\b"
     r"|(?:^|[,;] )no (?!problem|idea|worries|thanks?|luck|doubt|wait|longer"
@@ -63,7 +64,7 @@ _STATES = re.compile(
     r"|don[’']t) \w+",
     re.I,
 )
-_CHINESE = re.compile(
+_CHINESE = late(
     r"必须|必需|(?<!无)(?<!胡)须(?!知)|务必|一定(?:要|得|不|别|用|是)|不(?:要(?!紧|求)|得(?!不|已|了)|许|准"
     r"|可(?!能|见|思)|应|该|允许|超过|大于|小于|少于|低于|高于|多于|早于|晚于)"
     r"|不能(?!正常|运行|工作|启动|编译|打开|连接|复现|用了|登录|访问|识别|显示|加载)|禁止|严禁|禁用|切勿|切忌"
@@ -91,14 +92,14 @@ _CHINESE = re.compile(
     r"|成)?(?:都|后|之后)?要|杜绝|谢绝|拒绝(?!了|服务|连接|访问)"
     r"|先.{1,12}(?:再|才|后)(?:[^了]|$)|不在?(?:.{1,8})(?:范围|许可)|不(?:允许|接受|考虑)",
 )
-_ASKS = re.compile(r"[?？]\W*$|[吗呢]\W*$|^\W*(?:为什么|怎么|怎样|如何|是否|是不是|要不要|能不能|会不会|有没有|哪)")
-_ASKS_POLITELY = re.compile(
+_ASKS = late(r"[?？]\W*$|[吗呢]\W*$|^\W*(?:为什么|怎么|怎样|如何|是否|是不是|要不要|能不能|会不会|有没有|哪)")
+_ASKS_POLITELY = late(
     r"^\W*(?:please|can you|could you|would you|will you|请|麻烦)\b.*\b(?:keep|leave|make sure|ensure|avoid"
     r"|always|never|only|not|use)\b"
     r"|^\W*(?:请|麻烦)",
     re.I,
 )
-_REPORTS = re.compile(
+_REPORTS = late(
     r"\b(?:always|never|only|keeps?|exactly|stays?|remains?|still|just|without|at (?:least"
     r"|most)) (?:\w+ )?(?:fail|work|happen|pass|crash|break|return|show|hang|"
     r"appear|occur|get|complain|time|throw|print|see|saw|forgot|forget|was|were|had|did|took|ran|got|broke|came"
@@ -122,14 +123,14 @@ _REPORTS = re.compile(
     r"|running into)\b|\bkeeps? \w+ing\b",
     re.I,
 )
-_REPORTS_CHINESE = re.compile(
+_REPORTS_CHINESE = late(
     r"(?:总是|一直|每次|始终|永远|都|从来)[^，。]{0,6}(?:失败|报错|超时|挂|崩|出错|卡|慢|不对|不行|没反应)"
     r"|不得不|不要紧|不能不|要不是|不得而知|我(?:不|没)(?:知道|明白|懂|记得|确定|清楚|看)"
     r"|(?:程序|服务|测试|页面|脚本|它|这里|代码|项目|系统)[^，。]{0,4}不能(?:用|跑|动)|记得(?:上次|当时|以前|吗)"
     r"|昨天|上周|刚才|当时|之前(?:一直|总|都|我)|已经|了$|不要脸|别说|别提|才(?:能|可以)看"
     r"|只[在有][^，。]*(?:失败|报错|出现|发生|挂|崩|出错|超时)"
 )
-_CODE = re.compile(
+_CODE = late(
     r"^\s*<[a-z/!][^>]*>|^\s*(?:def |class |import |from \S+ import |return\b|if .*[:{]$|for .*[:{]$"
     r"|while .*[:{]$|elif |else[:{]|try[:{]|except\b.*:$|@\w+\b|#include|//|/\*|\$ |>>> |\+\+\+ |--- |@@|async "
     r"|const |let |var |func |fn |public |private |assert |raise |throw )"
@@ -172,4 +173,4 @@ def lays_down(sentence: str) -> bool:
     return any(pattern.search(body) for pattern in (_SAYS, _ORDERS, _STATES))
 
 
-_NUMBER = re.compile(r"^\s*(?:\(?\d{1,3}[.)、:]|[a-z][.)])\s*")
+_NUMBER = late(r"^\s*(?:\(?\d{1,3}[.)、:]|[a-z][.)])\s*")

@@ -10,43 +10,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from codeagent.text.patterns import late
 from codeagent.text.secrets import LOGIN, STAND_IN, TOKENS
 
 Span = tuple[int, int]
 """Where a secret begins and where it ends, in characters."""
 
 _AWS = "an AWS secret key"
-_KEY_BLOCK = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?P<body>.*?)(?:-----END [A-Z0-9 ]*-----|\Z)", re.S
-)
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}")
-_KIND = re.compile("[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Kk]ey|KEY|[Cc]redential|CREDENTIAL")
+_KEY_BLOCK = late(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?P<body>.*?)(?:-----END [A-Z0-9 ]*-----|\Z)", re.S)
+_KEY_LINE = late(r"[A-Za-z0-9+/=]{16,}")
+_KIND = late("[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Kk]ey|KEY|[Cc]redential|CREDENTIAL")
 """One of these is in the name of whatever holds a secret."""
 _NAME = (
     r"[\w.-]{0,60}(?:pass(?:word|wd|phrase)?|pwd|secret|(?<!next)(?<!client)(?<!request)(?<!lock)(?<!change)"
     r"(?<!publickey)token|(?:api|access|private|auth|secret)[_-]?key|credential)s?(?:[_-]?(?:key|value|string|base))?"
 )
-_VARIABLE = re.compile(
+_VARIABLE = late(
     r"(?:^|[\s;&])(?=[A-Z0-9_]{0,60}(?:PASS|PWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH_?KEY|CREDENTIAL))"
     r"[A-Z][A-Z0-9_]*=(?:\"(?P<a>[^\"\n]{4,})\"|'(?P<b>[^'\n]{4,})'|(?P<c>[^\s\"'#;&|<>()`]{4,}))(?=[\s;&|]|$)"
 )
 """A line of a .env file or of `env`: `DB_PASSWORD=hunter2`."""
-_QUOTED = re.compile(
+_QUOTED = late(
     rf"(?<![\w.:-]){_NAME}[\"']?\s{{0,4}}(?::=|=>|[:=])\s{{0,4}}[brfu]?(?P<mark>[\"'])(?P<a>[^\"'\s\\]{{8,}})(?P=mark)",
     re.I,
 )
 """`"api_key": "9f8e7d6c5b4a"`, `password = '…'`."""
-_BARE = re.compile(
+_BARE = late(
     rf"^(?:\d+\t)?[ \t]*(?:-[ \t]+)?{_NAME}[ \t]*[:=][ \t]*(?P<a>[^\s\"'#,;(){{}}\[\]<>`$]{{8,}})[ \t\r]*$", re.I
 )
 """A line of YAML or of an ini file."""
 _LINE = 400
 """Characters of a line that are looked at on either side of such a name."""
-_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
-_OTHER_LETTERS = re.compile(r"[^\x21-\x7e]")
-_WORDS = re.compile(r"[A-Za-z]+\d?(?:[-_./:][A-Za-z]*\d{0,2})*")
+_LETTER, _DIGIT = late("[A-Za-z]"), late("[0-9]")
+_OTHER_LETTERS = late(r"[^\x21-\x7e]")
+_WORDS = late(r"[A-Za-z]+\d?(?:[-_./:][A-Za-z]*\d{0,2})*")
 """What is put together from words, as names, paths and hosts are."""
-_SERIAL = re.compile(r"(.)\1*|0?123456\d*|abc(?:def)?\d*|pass(?:word|wd)?\d{0,4}|secret|example", re.I | re.S)
+_SERIAL = late(r"(.)\1*|0?123456\d*|abc(?:def)?\d*|pass(?:word|wd)?\d{0,4}|secret|example", re.I | re.S)
 """What examples use."""
 
 

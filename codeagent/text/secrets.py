@@ -4,45 +4,47 @@ from __future__ import annotations
 
 import re
 
+from codeagent.text.patterns import late
+
 TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("a private key", ("PRIVATE KEY",), re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")),
+    ("a private key", ("PRIVATE KEY",), late(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----")),
     (
         "a GitHub token",
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-        re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
+        late(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
     ),
-    ("a GitLab token", ("glpat-",), re.compile(r"\bglpat-[A-Za-z0-9_-]{16,}")),
-    ("a Slack token", ("xox",), re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}")),
-    ("an AWS access key", ("AKIA", "ASIA"), re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
-    ("a Google API key", ("AIza",), re.compile(r"\bAIza[A-Za-z0-9_-]{35}")),
+    ("a GitLab token", ("glpat-",), late(r"\bglpat-[A-Za-z0-9_-]{16,}")),
+    ("a Slack token", ("xox",), late(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}")),
+    ("an AWS access key", ("AKIA", "ASIA"), late(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
+    ("a Google API key", ("AIza",), late(r"\bAIza[A-Za-z0-9_-]{35}")),
     (
         "a web token",
         ("eyJ",),
-        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+        late(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
     ),
-    ("an API key", ("sk-",), re.compile(r"\bsk-(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,}")),
-    ("an API key", ("sk_", "rk_"), re.compile(r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}")),
-    ("a Hugging Face token", ("hf_",), re.compile(r"\bhf_[A-Za-z0-9]{24,}")),
-    ("an npm token", ("npm_",), re.compile(r"\bnpm_[A-Za-z0-9]{24,}")),
-    ("a PyPI token", ("pypi-",), re.compile(r"\bpypi-[A-Za-z0-9_-]{32,}")),
-    ("a SendGrid key", ("SG.",), re.compile(r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
+    ("an API key", ("sk-",), late(r"\bsk-(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,}")),
+    ("an API key", ("sk_", "rk_"), late(r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}")),
+    ("a Hugging Face token", ("hf_",), late(r"\bhf_[A-Za-z0-9]{24,}")),
+    ("an npm token", ("npm_",), late(r"\bnpm_[A-Za-z0-9]{24,}")),
+    ("a PyPI token", ("pypi-",), late(r"\bpypi-[A-Za-z0-9_-]{32,}")),
+    ("a SendGrid key", ("SG.",), late(r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
     (
         "an AWS secret key",
         ("AWS", "aws", "ecret", "SECRET"),
-        re.compile(
+        late(
             r"(?<![A-Za-z0-9/+=])(?=\S{0,40}[A-Z])(?=\S{0,40}[a-z])(?=\S{0,40}\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=.-])"
         ),
     ),
     (
         "a bearer token",
         ("earer", "EARER"),
-        re.compile(r"\bBearer\s+(?=[A-Za-z._~+/-]{0,100}\d)[A-Za-z0-9._~+/-]{20,}", re.I),
+        late(r"\bBearer\s+(?=[A-Za-z._~+/-]{0,100}\d)[A-Za-z0-9._~+/-]{20,}", re.I),
     ),
 )
 """(kind, one of these is in every text that holds such a token, how it looks)."""
-_KEY_BLOCK = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.S)
-LOGIN = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://[^\s/:@]*:(?P<value>[^\s/@]+)@[\w.-]", re.I)
-_NAMED = re.compile(
+_KEY_BLOCK = late(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.S)
+LOGIN = late(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://[^\s/:@]*:(?P<value>[^\s/@]+)@[\w.-]", re.I)
+_NAMED = late(
     r"(?<![A-Za-z])(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|"
     r"(?:api|access|auth|private)[_ -]?(?:key|token)|token)(?![A-Za-z])[\"']?\s*"
     r"(?P<sign>==?|:=|[:：]|\bis\b\s*[:：]?|[是为]\s*[:：]?)\s*[\"'“]?(?P<value>[^\s\"'”，。；,;]+)"
@@ -51,16 +53,16 @@ _NAMED = re.compile(
     r"(?P<value3>[^\s\"'”」，。；,;:：=]{8,})(?![^\s\"'”」，。；,;])",
     re.I,
 )
-_WORDS_JOINED = re.compile(r"[A-Za-z]{2,}(?:[-_.][A-Za-z]{2,}){2,}")
-_LITTLE_WORDS = re.compile(r"[-_.](?:to|the|of|in|and|on|by|per|not|for|as|is|at|md|txt|com|org|py)(?:[-_.]|$)", re.I)
+_WORDS_JOINED = late(r"[A-Za-z]{2,}(?:[-_.][A-Za-z]{2,}){2,}")
+_LITTLE_WORDS = late(r"[-_.](?:to|the|of|in|and|on|by|per|not|for|as|is|at|md|txt|com|org|py)(?:[-_.]|$)", re.I)
 """What stands in words of prose that are joined ("state-of-the-art"), and in names of files and hosts."""
 MASK = "[secret]"
-STAND_IN = re.compile(
+STAND_IN = late(
     r"[<\[{(*$%].*|.*\$\{.*|(?:x{3,}|\.{3,}|…+|_+|-+)|os\.environ.*|(?:process\.)?env\b.*|"
     r"(?:none|null|nil|true|false|required|optional|empty|unset|changeme|secret|password|token|str|string|int|bytes)\b.*",
     re.I | re.S,
 )
-_LIKE_A_SECRET = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!@#$%^&*?~])[\x21-\x7e]{6,}")
+_LIKE_A_SECRET = late(r"(?=.*[A-Za-z])(?=.*[\d!@#$%^&*?~])[\x21-\x7e]{6,}")
 
 
 def find_secret(text: str) -> str | None:

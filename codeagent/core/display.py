@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_NEVER = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
     "\ufff9-\ufffb\U000e0000-\U000e007f"
-    "\xad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0]+"
-    "|(?<=[\x00-\x7f])[\u200c\u200d]+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+    "\xad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
 )
+_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_SUSPECT = re.compile(f"[{_NEVER}\u200c\u200d{_SELECTORS}]+")
+"""One class of characters alone, which is looked for quickly; most texts have none."""
+_HIDDEN = re.compile(f"[{_NEVER}]+|(?<=[\x00-\x7f])[\u200c\u200d]+|[{_SELECTORS}]{{2,}}")
 _SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC, DCS, SOS, PM, APC: titles, links, the clipboard
@@ -28,12 +31,18 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+    return _SUSPECT.sub(_judged, text.replace("\r\n", "\n"))
 
 
 def plain(text: str) -> str:
     """`visible` for the output of programs: whole escape sequences (colours above all) are dropped first."""
     return visible(_SEQUENCE.sub("", text) if "\x1b" in text else text)
+
+
+def _judged(found: re.Match[str]) -> str:
+    """By the character before it, too: a joiner behind a plain letter hides, one behind an emoji joins."""
+    before = found.string[max(found.start() - 1, 0) : found.start()]
+    return _HIDDEN.sub(_shown, before + found[0])[len(before) :]
 
 
 def _shown(found: re.Match[str]) -> str:

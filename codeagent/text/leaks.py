@@ -19,6 +19,11 @@ Span = tuple[int, int]
 _AWS = "an AWS secret key"
 _KEY_BLOCK = late(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?P<body>.*?)(?:-----END [A-Z0-9 ]*-----|\Z)", re.S)
 _KEY_LINE = late(r"[A-Za-z0-9+/=]{16,}")
+_WORDS_OF_NAMES = (
+    *("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "ecret", "SECRET", "oken", "TOKEN", "key", "Key", "KEY"),
+    *("redential", "CREDENTIAL"),
+)
+"""Looked for first: most of what is long holds none."""
 _KIND = late("[Pp]ass|PASS|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN|[Kk]ey|KEY|[Cc]redential|CREDENTIAL")
 """One of these is in the name of whatever holds a secret."""
 _NAME = (
@@ -84,6 +89,8 @@ def _logins(text: str) -> Iterator[Span]:
 
 def _named(text: str) -> Iterator[Span]:
     """By the name before it, and each line is looked at once."""
+    if not any(word in text for word in _WORDS_OF_NAMES):
+        return
     seen = 0
     for hint in _KIND.finditer(text):
         if hint.start() < seen:

@@ -14,6 +14,9 @@ from typing import IO, Any
 from codeagent.core.jobs import Confinement
 
 _CHUNK = 256 * 1024
+_FLOOD = 16_000_000
+"""Bytes of output after which a program is listened to with pauses."""
+_PAUSE = 0.002
 _PROC = Path("/proc")
 MARK = "_CODEAGENT_COMMAND"
 """The variable by which what a command started is known, also where it went to a session of its own."""
@@ -72,7 +75,8 @@ class Child:
         self.exited: asyncio.Future[int] = self._loop.create_future()
         self.drained: asyncio.Future[None] = self._loop.create_future()
         os.set_blocking(self._reader, False)
-        self._loop.add_reader(self._reader, self._read)
+        self._got = 0
+        self._listen()
         self._watch()
 
     @property
@@ -105,10 +109,19 @@ class Child:
             return
         except OSError:
             data = b""
-        if data:
-            self._output(data)
-        else:
+        if not data:
             self.close()
+            return
+        self._output(data)
+        self._got += len(data)
+        if self._got > _FLOOD and not self.drained.done():
+            # Nobody will read all of this: the program waits, and other work goes on.
+            self._loop.remove_reader(self._reader)
+            self._loop.call_later(_PAUSE, self._listen)
+
+    def _listen(self) -> None:
+        if not self.drained.done():
+            self._loop.add_reader(self._reader, self._read)
 
     def hand_over(self, argv: Sequence[str], file: IO[bytes]) -> None:
         """Stop listening; a program of its own goes on, and writes to `file`. Raises OSError."""

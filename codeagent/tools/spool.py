@@ -12,7 +12,7 @@ from contextlib import suppress
 HEAD = 4_000_000
 TAIL = 4_000_000
 """Bytes kept in memory at either end."""
-WHOLE = 64_000_000
+WHOLE = 16_000_000
 """Bytes kept on disk."""
 _PIECE = 1_000_000
 
@@ -73,9 +73,20 @@ class Spool:
         """All bytes from `offset` on, with a line in the place of those that are gone."""
         if offset < len(self._head):
             return bytes(self._head[offset:]) + self._gap(len(self._head)) + b"".join(self._tail)
-        tail = b"".join(self._tail)
         start = self.total - self._tail_size
-        return self._gap(offset) + tail if offset < start else tail[offset - start :]
+        if offset < start:
+            return self._gap(offset) + b"".join(self._tail)
+        return self._last(self.total - offset)
+
+    def _last(self, size: int) -> bytes:
+        """The newest bytes: whoever follows a flood asks for a few of them again and again."""
+        pieces: list[bytes] = []
+        for piece in reversed(self._tail):
+            if size <= 0:
+                break
+            pieces.append(piece[-size:])
+            size -= len(piece)
+        return b"".join(reversed(pieces))
 
     def _gap(self, since: int) -> bytes:
         gone = self.total - self._tail_size - since

@@ -270,6 +270,32 @@ async def test_long_output_is_bounded_and_archived_at_an_interrupt_too(world: Wo
     )
 
 
+async def test_an_interrupt_while_the_answer_is_put_together_ends_it_too(tmp_path: Path, nap: str) -> None:
+    """It has gone to the background by then, and nobody was told."""
+    world = make_world(tmp_path, timeout=0.5)
+    flood = f"yes {'x' * 500} | head -c 30000000; touch up; sleep {nap}"
+    task = asyncio.create_task(world.run("shell", command=flood))
+    await until(world.top / "up")
+    while not world.jobs.kept():
+        await asyncio.sleep(0.001)
+    task.cancel()
+    result = await task
+    assert (result.summary, alive(nap)) == ("interrupted", [])
+    await world.jobs.aclose()
+
+
+async def test_other_work_goes_on_beside_a_flood(world: World) -> None:
+    flood = asyncio.create_task(world.run("shell", command="yes"))
+    turns = 0
+    for _ in range(50):
+        await asyncio.sleep(0.01)
+        turns += 1
+    await world.run("shell", command="echo beside")
+    flood.cancel()
+    result = await flood
+    assert (turns, result.summary) == (50, "interrupted")
+
+
 async def test_a_second_interrupt_still_kills(world: World, nap: str) -> None:
     task = asyncio.create_task(world.run("shell", command=f"trap '' TERM; touch up; while true; do sleep {nap}; done"))
     await until(world.top / "up")

@@ -31,3 +31,10 @@ def test_pieces_begin_and_end_where_they_were_asked_for() -> None:
     pieces = spool.pieces(6)
     spool.add(b"later")
     assert b"".join(pieces) == b"02 03 04 "
+
+
+def test_the_newest_bytes_are_had_without_the_others() -> None:
+    spool = Spool(head=9, tail=9, whole=30)
+    for number in range(14):
+        spool.add(b"%02d " % number)
+    assert [spool.since(offset) for offset in (34, 38, 41, 42)] == [b"1 12 13 ", b" 13 ", b" ", b""]

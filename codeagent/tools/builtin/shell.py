@@ -94,17 +94,22 @@ async def _run(params: Params, ctx: ToolContext, folder: Path, *, free: bool) ->
 
 async def _followed(job: Job, params: Params, ctx: ToolContext, folder: Path) -> ToolResult:
     """What is told of `job`, once it has ended, has been ended, or has gone to the background."""
-    seconds = _FIRST_LOOK if params.background else min(params.timeout or ctx.jobs.timeout, _LONGEST)
     try:
-        if not await job.wait(seconds) and ctx.jobs.kills and not (params.background or job.let_go):
-            await job.stop()
-            return await _in_thread_if_large(job, ctx, f"[killed: it still ran after {seconds:g} s]", "timed out")
+        return await _waited(job, params, ctx, folder)
     except asyncio.CancelledError:
+        # Also while the answer is put together, when it may have gone to the background: nobody was told of that.
         await asyncio.shield(asyncio.ensure_future(job.stop()))
         if not job.size:
             raise
         # What it printed until then is what the person saw, and all that anybody learns of it.
         return await _in_thread_if_large(job, ctx, INTERRUPTED, "interrupted")
+
+
+async def _waited(job: Job, params: Params, ctx: ToolContext, folder: Path) -> ToolResult:
+    seconds = _FIRST_LOOK if params.background else min(params.timeout or ctx.jobs.timeout, _LONGEST)
+    if not await job.wait(seconds) and ctx.jobs.kills and not (params.background or job.let_go):
+        await job.stop()
+        return await _in_thread_if_large(job, ctx, f"[killed: it still ran after {seconds:g} s]", "timed out")
     if job.code is not None:
         status, failed = _ended(job, folder, ctx), job.code != 0
         return await _in_thread_if_large(job, ctx, status, ending(job.code), failed=failed, partial=False)

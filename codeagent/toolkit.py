@@ -8,6 +8,7 @@ from pathlib import Path
 
 from codeagent.codebase.index import ProjectCode
 from codeagent.connection import Connection
+from codeagent.core.messages import scrub
 from codeagent.core.paths import Home
 from codeagent.core.ports import Checkpoints, Permission
 from codeagent.core.todo import Todo
@@ -87,7 +88,7 @@ def make_code(
 
     def text(data: bytes) -> str | None:
         decoded = decode(data)
-        return decoded[0] if decoded else None
+        return scrub(decoded[0]) if decoded else None
 
     return ProjectCode(home.code, roots, listing, text, words, tokens, overview=overview)
 

@@ -88,7 +88,8 @@ def guess(data: bytes, *, whole: bool = True) -> Guess:
     for candidate in _CANDIDATES:
         name = next((name for name in candidate.names if decodes(data, name, whole=whole)), "")
         scores.append((_score(data, name, candidate) if name else 0.0, name))
-    scores += [(_cyrillic(data, name), name) for name in ("cp1251", "koi8-r")]
+    single = [name for name in ("cp1251", "koi8-r") if decodes(data, name, whole=whole)]
+    scores += [(_cyrillic(data, name), name) for name in single]
     scores.sort(reverse=True)
     (most, best), (second, _) = scores[:2]
     if most > _ENOUGH:

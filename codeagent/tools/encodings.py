@@ -28,8 +28,15 @@ class Encoding:
     bom: bytes = b""
     sure: bool = True
     """False for a guess that may be wrong: other characters than the file has are not to be written by it."""
+    damaged: bool = False
+    """UTF-8 but for some bytes; they are lone surrogates in the text, and are written as they were."""
     carriage_returns: bool = False
     """They alone end lines; in the text these are newlines."""
+
+    @property
+    def errors(self) -> str:
+        """How bytes that are no characters are taken, and written."""
+        return "surrogateescape" if self.damaged else "strict"
 
     def encode(self, text: str) -> bytes:
         """Raises:
@@ -37,7 +44,7 @@ class Encoding:
         """
         if self.carriage_returns:
             text = text.replace("\r\n", "\n").replace("\n", "\r")
-        return self.bom + text.encode(self.name)
+        return self.bom + text.encode(self.name, self.errors)
 
     def guesses(self, text: str, before: str) -> bool:
         """Whether it would be a guess how to write `text`, in a file that held `before`."""
@@ -45,6 +52,10 @@ class Encoding:
 
 
 UTF8 = Encoding()
+_BAD = re.compile("[\udc80-\udcff]+")
+_GOOD = re.compile("[\x80-\ud7ff\ue000-\U0010ffff]")
+_PLAIN_UTF8 = 4
+"""So many whole characters beyond ASCII for each damaged place make a text UTF-8: other encodings have hardly any."""
 
 
 def detect(data: bytes, *, whole: bool = True) -> Encoding | None:
@@ -60,8 +71,17 @@ def detect(data: bytes, *, whole: bool = True) -> Encoding | None:
         return Encoding(name) if name else None
     if charsets.decodes(data, "utf-8", whole=whole):
         return UTF8
+    if _nearly_utf8(data):
+        return Encoding(damaged=True)
     name, sure = charsets.guess(data, whole=whole)
     return Encoding(name, sure=sure)
+
+
+def _nearly_utf8(data: bytes) -> bool:
+    """Whether it is UTF-8 that was cut within a character, or damaged in few places."""
+    text = data.decode("utf-8", "surrogateescape")
+    damaged = sum(1 for _ in _BAD.finditer(text))
+    return 0 < damaged * _PLAIN_UTF8 <= sum(1 for _ in _GOOD.finditer(text))
 
 
 def decode(data: bytes) -> tuple[str, Encoding] | None:
@@ -71,7 +91,7 @@ def decode(data: bytes) -> tuple[str, Encoding] | None:
     encoding = detect(data)
     if encoding is None:
         return None
-    text = data[len(encoding.bom) :].decode(encoding.name, "replace")
+    text = data[len(encoding.bom) :].decode(encoding.name, encoding.errors if encoding.damaged else "replace")
     if "\r" in text and "\n" not in text:
         return text.replace("\r", "\n"), replace(encoding, carriage_returns=True)
     return text, encoding

@@ -174,7 +174,9 @@ class ShellJob:
         self._reported = self._spool.total - (len(new) - used)
         if used:
             self._timer = self._loop.call_later(_PROGRESS, self._report)
-            self._progress(plain(new[:used].decode("utf-8", "replace")))
+            text = new[:used].decode("utf-8", "replace").replace("\r\n", "\n")
+            # What draws over itself is shown so: whoever shows it begins the line anew.
+            self._progress("\r".join(map(plain, text.split("\r"))))
 
 
 class JobTable:

@@ -83,6 +83,7 @@ _CHECKS: dict[str, Callable[[str], str]] = {
     ".py": _python,
     ".pyi": _python,
     ".json": _json,
+    ".ipynb": _json,
     ".toml": _toml,
     ".yaml": _yaml,
     ".yml": _yaml,

@@ -139,3 +139,20 @@ def test_chinese_text_comes_back_from_gb18030_as_it_was(text: str) -> None:
     decoded = decode(data)
     assert decoded is not None
     assert decoded[1].encode(decoded[0]) == data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ("中文内容一行\n" * 20).encode()[:-3],
+        ("中文内容一行\n" * 20).encode()[:-2],
+        ("中文内容一行\n" * 9).encode() + b"\xe4\n" + ("中文\n" * 9).encode(),
+        ("naïve café, größer: " * 9).encode() + b"\xff\xfe",
+    ],
+)
+def test_utf8_that_is_damaged_in_places_stays_utf8(data: bytes) -> None:
+    decoded = decode(data)
+    assert decoded is not None
+    text, encoding = decoded
+    assert (encoding, encoding.encode(text)) == (Encoding(damaged=True), data)
+    assert text[:5] == data.decode("utf-8", "replace")[:5]

@@ -171,6 +171,14 @@ async def test_progress_comes_while_it_runs(tmp_path: Path) -> None:
     await world.jobs.aclose()
 
 
+async def test_a_line_that_is_drawn_over_is_told_so(tmp_path: Path) -> None:
+    pieces: list[str] = []
+    world = make_world(tmp_path, progress=pieces.append)
+    await world.run("shell", command=r"printf '进度 1%%\r进度 2%%\033[2J'; sleep 0.2")
+    assert "".join(pieces) == "进度 1%\r进度 2%"
+    await world.jobs.aclose()
+
+
 async def test_it_runs_in_the_folder_given(world: World) -> None:
     world.file("子/x", "")
     assert (await world.run("shell", command="ls", cwd="子")).text == "x\n[exit 0]"

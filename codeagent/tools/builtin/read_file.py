@@ -87,6 +87,8 @@ def _written(encoding: Encoding) -> Iterator[str]:
             f"[encoding not certain, read as {encoding.name}: some characters may be others. An edit keeps the bytes "
             "around it, and writes no characters but ASCII and those of the file]"
         )
+    elif encoding.damaged:
+        yield "[not UTF-8 in places: \ufffd stands for bytes that are no characters; an edit keeps them]"
     elif encoding.name not in ("utf-8", "latin-1"):
         yield f"[encoding {encoding.name}, kept when you edit]"
     if encoding.carriage_returns:

@@ -105,7 +105,7 @@ def _documented(node: ast.AST, inside: str) -> Iterator[tuple[str, str, ast.expr
 
 
 def _cut_out(path: Path, places: Sequence[ast.expr]) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = [f"{line}\n" for line in path.read_text(encoding="utf-8").split("\n")]
     for place in places:
         last = place.end_lineno or place.lineno
         lines[place.lineno - 1] = " " * place.col_offset + "pass\n"

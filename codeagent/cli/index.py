@@ -18,6 +18,7 @@ from codeagent.cli.output import say, say_json, table, tell
 from codeagent.codebase.index import ProjectCode
 from codeagent.commands.builtin.index import built, status_table
 from codeagent.core.code import unheeded
+from codeagent.core.errors import UsageError
 from codeagent.core.tokens import estimate_classes
 from codeagent.endpoints import Endpoints
 from codeagent.options import Options
@@ -62,6 +63,10 @@ def search(
 ) -> None:
     """Find code, best first."""
     options: Options = ctx.obj
+    if not " ".join(query).strip():
+        raise UsageError("The query is empty; give names, words or a question.")
+    if path and not (options.cwd / path).exists():
+        raise UsageError("{path} does not exist.", path=path)
     within = str((options.cwd / path).resolve()) if path else ""
     found = _with(options, lambda code: code.search(" ".join(query), path=within, limit=limit), vectors=True)
     if json:

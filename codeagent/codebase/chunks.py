@@ -42,9 +42,16 @@ class Chunk:
     text: str
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines as parsers, grep and editors number them; what else ends a line for Python (a form feed, U+2028) is a
+    character like others."""
+    lines = text.split("\n")
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+
+
 def cut(suffix: str, text: str, parsers: Parsers) -> list[Chunk]:
     """The chunks of a file in order; blank parts are left out. `suffix` is the lower-case ending of its name."""
-    lines = [line[:_WIDE] for line in text.splitlines()]
+    lines = [line[:_WIDE] for line in lines_of(text)]
     definitions = _definitions(suffix, text, lines, parsers)
     names = _qualified(definitions)
     owners = _owners(lines, definitions)

@@ -32,7 +32,8 @@ class Seen:
     """Relative to its root."""
     size: int
     modified: int
-    """Nanoseconds, or `AGAIN`."""
+    """When its content or its rights changed, in nanoseconds, or `AGAIN`; copies that keep the time of what they are
+    made from do not keep this one."""
 
 
 def look(root: Path, path: str) -> Seen | None:
@@ -42,7 +43,7 @@ def look(root: Path, path: str) -> Seen | None:
         path.encode()  # names that are no text cannot be asked for
     except (OSError, ValueError):
         return None
-    return Seen(path, about.st_size, about.st_mtime_ns) if stat.S_ISREG(about.st_mode) else None
+    return Seen(path, about.st_size, about.st_ctime_ns) if stat.S_ISREG(about.st_mode) else None
 
 
 def read(root: Path, seen: Seen) -> tuple[Seen, bytes, str]:
@@ -61,7 +62,7 @@ def read(root: Path, seen: Seen) -> tuple[Seen, bytes, str]:
         return seen, b"", "unreadable"
     # Read within the grain of its time stamp: a later change might not show in it, so it is looked at again.
     fresh = time.time_ns() - about.st_mtime_ns < _NOW
-    now = Seen(seen.path, about.st_size, AGAIN if fresh else about.st_mtime_ns)
+    now = Seen(seen.path, about.st_size, AGAIN if fresh else about.st_ctime_ns)
     if len(data) > LARGEST:
         return now, b"", "large"
     if len(data) > 20 * _WIDE and len(data) > _WIDE * (data.count(b"\n") + data.count(b"\r") + 1) and b"\0" not in data:

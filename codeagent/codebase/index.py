@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from codeagent.codebase import symbols
 from codeagent.codebase.build import Builder, Decode, Outcome, Progress
+from codeagent.codebase.chunks import lines_of
 from codeagent.codebase.disk import LARGEST
 from codeagent.codebase.meaning import Meaning, Roots
 from codeagent.codebase.roots import others, root_id
@@ -192,13 +194,17 @@ class ProjectCode:
     def _lines(self, path: Path) -> list[str]:
         try:
             with path.open("rb") as file:
-                return (self._decode(file.read(LARGEST)) or "").splitlines()
+                return lines_of(self._decode(file.read(LARGEST)) or "")
         except OSError:  # vanished while it was looked for
             return []
 
     def _map(self, tokens: int) -> str:
+        top, found = self._roots[0], []
         with self._store.open() as db:
-            found = symbols.ranked(db, root_id(db, self._roots[0]))
+            for root in self._roots:
+                where = "" if root == top else f"{root}/"
+                found += [replace(one, path=f"{where}{one.path}") for one in symbols.ranked(db, root_id(db, root))]
+        found.sort(key=lambda one: -one.worth)
         return symbols.render(found, tokens, self._estimate)
 
     def _status(self, listed: Sequence[tuple[Path, Sequence[str]]]) -> CodeStatus:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from codeagent.core.errors import StoreError
@@ -63,17 +63,19 @@ class CodeStore:
         except sqlite3.Error as error:
             if _passing(error):
                 raise self._unusable(error) from error
-            self.remove()
             db = self._again()
         except OSError as error:
             raise self._unusable(error.strerror or error) from error
         try:
             yield db
         except sqlite3.Error as error:
-            if not _passing(error):
-                db.close()
+            if _passing(error):
+                raise self._unusable(error) from error
+            db.close()
+            with suppress(OSError):
                 self.remove()
-            raise self._unusable(error) from error
+            message = "The code index {path} is damaged ({reason}); it is made anew when it is next needed."
+            raise StoreError(message, path=self.path, reason=error) from error
         finally:
             db.close()
 
@@ -83,12 +85,18 @@ class CodeStore:
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
     def _again(self) -> sqlite3.Connection:
+        """The database made anew in the place of a damaged one."""
         try:
+            self.remove()
             return self._connect()
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
 
     def _unusable(self, reason: object) -> StoreError:
+        if isinstance(reason, OSError):
+            reason = reason.strerror or reason
+        if getattr(reason, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR:
+            reason = f"{reason} (is the disk full?)"
         return StoreError("The code index {path} cannot be used: {reason}.", path=self.path, reason=reason)
 
     def _connect(self) -> sqlite3.Connection:

@@ -12,6 +12,9 @@ second for so many."""
 NEAREST = 100
 """Chunks that are near enough to be ranked by meaning."""
 
+OUT = 2.0
+"""Standard deviations above the mean of all from which on a chunk stands out; among few chunks none has so many."""
+
 
 def available() -> bool:
     """Whether vectors can be compared here."""
@@ -60,7 +63,8 @@ def forget(db: sqlite3.Connection) -> None:
 
 
 def nearest(db: sqlite3.Connection, model: str, roots: Sequence[int], asked: Sequence[float]) -> dict[int, float]:
-    """Nearness by chunk id: 1 for the nearest, 0 for the mean of all; the nearest alone."""
+    """Nearness by chunk id: 1 for the nearest, 0 for the mean of all; the nearest alone, and of these what stands out:
+    something is nearest to any words at all."""
     rows = db.execute(f"SELECT chunks.id, vector {_of(roots)}", (*roots, model)).fetchall()
     width = len(asked) * 2
     rows = [row for row in rows if len(row[1]) == width]
@@ -75,6 +79,7 @@ def nearest(db: sqlite3.Connection, model: str, roots: Sequence[int], asked: Seq
     if best - mean < 1e-6:
         return {}
     first = numpy.argsort(-cosines)[:NEAREST]
+    first = first[cosines[first] >= mean + min(OUT, len(rows) ** 0.5 / 2) * float(cosines.std())]
     return {rows[at][0]: max(0.0, (float(cosines[at]) - mean) / (best - mean)) for at in first.tolist()}
 
 

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
+import pytest
+
 from codeagent.codebase.build import Outcome, Progress
 from codeagent.codebase.disk import LARGEST
 from codeagent.codebase.roots import lease
@@ -36,11 +38,36 @@ def test_only_what_changed_is_read(ground: Ground) -> None:
     ground.write("b.py", "def two(): pass\n")
     read: list[bytes] = []
     assert ground.update(read=read) == Outcome(2, 0, 0)
-    ground.write("b.py", "def owt(): pass\n")  # as long as before, with the same time stamp: only reading would tell
     ground.write("a.py", "def other(): pass\n")
     del read[:]
     assert ground.update(read=read) == Outcome(1, 0, 0)
     assert (read, indexed(ground)) == ([b"def other(): pass\n"], {"a.py": ["other"], "b.py": ["two"]})
+
+
+def test_a_copy_as_long_and_as_old_as_what_it_replaces_is_seen(ground: Ground) -> None:
+    ground.write("a.py", "def one(): pass\n")
+    ground.update()
+    ground.write("a.py", "def two(): pass\n")
+    assert (ground.update(), indexed(ground)) == (Outcome(1, 0, 0), {"a.py": ["two"]})
+
+
+def test_what_may_not_be_read_any_more_goes(ground: Ground) -> None:
+    ground.write("a.py", "def one(): pass\n")
+    ground.update()
+    (ground.top / "a.py").unlink()
+    (ground.top / "a.py").mkdir()
+    ground.update()
+    assert indexed(ground) == {}
+
+
+@pytest.mark.parametrize("odd", ["\f", "s = 'a\u2028b'", "\x1c", "\x85"])
+def test_lines_are_numbered_as_editors_do(ground: Ground, odd: str) -> None:
+    ground.write("a.py", f"{odd}\n{odd}\ndef one(): pass\n")
+    ground.write("b.md", f"{odd}\n{odd}\n# 标题\n")
+    ground.update()
+    with ground.store.open() as db:
+        rows = db.execute("SELECT symbol, line FROM chunks WHERE symbol != '' ORDER BY symbol").fetchall()
+    assert [line for _, line in rows] == [3] * len(rows) and len(rows) >= 1
 
 
 def test_a_file_that_was_touched_is_compared_by_its_content(ground: Ground) -> None:

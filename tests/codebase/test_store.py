@@ -144,11 +144,11 @@ async def test_while_one_process_builds_another_answers_with_what_is_there(groun
         assert process.stdout is not None
         assert [process.stdout.readline() for _ in range(2)] == ["0\n", "40\n"]
         code = ground.code()
-        found = await code.search(name(7))
-        missing = await code.search(name(77))
+        found = await code.search(name(77))
+        missing = await code.search(name(7))
         built = await code.build()
         rest = process.communicate("\n" * 9)[0].split("\n")
-    assert (told(found), found.left, told(missing)) == ([f"f007.py {name(7)}"], 60, [])
+    assert (told(found), found.left, told(missing)) == ([f"f077.py {name(77)}"], 60, [])
     assert (built.added, built.left, built.by_other) == (0, 60, True)
     assert (rest[:3], told(await code.search(name(77)))) == (["80", "100", "left 0"], [f"f077.py {name(77)}"])
 

@@ -22,7 +22,7 @@ async def test_the_index_is_built_searched_and_shown(sit: Sit, tmp_path: Path) -
     assert await table.told("/index build") == ["Indexed 2 files, forgot 0; the index is up to date."]
     assert await table.told("/index build") == ["The index is up to date."]
     assert await table.shown("/index search 仓库") == [
-        Table(("where", "kind", "what"), (("store.py:2", "method", "Store.read_all"),))
+        Table(("where", "kind", "what", "line"), (("store.py:2", "method", "Store.read_all", "# 仓库"),))
     ]
     assert await table.told("/index search zebra") == ["Nothing was found for “zebra”."]
     assert await table.told("/index map") == ["store.py\n  1: class Store:\n    3: def read_all(self):"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from codeagent.codebase.disk import LARGEST, LARGEST_DATA
 from codeagent.commands.base import Command, CommandContext, Done, Outcome
-from codeagent.core.code import Built, CodeStatus
+from codeagent.core.code import Built, CodeHit, CodeStatus
 from codeagent.core.events import Notice
 from codeagent.core.ui import Table
 
 _REASONS = {"large": f"over {LARGEST // 1_000_000} MB, data over {LARGEST_DATA // 1_000} kB"}
 """Why files are left out, where one word does not say it."""
+_WIDE = 60
+"""Characters of the line that is shown of a hit."""
 _MAP = 2_000
 """Tokens of the map as a person sees it."""
 
@@ -32,14 +34,20 @@ async def run(args: str, context: CommandContext) -> Outcome:
 async def _search(words: str, context: CommandContext) -> None:
     found = await context.desk.code.search(words)
     if found.hits:
-        rows = tuple((f"{hit.path}:{hit.start}", hit.kind, hit.symbol) for hit in found.hits)
-        context.ui.show(Table(("where", "kind", "what"), rows))
+        rows = tuple((f"{hit.path}:{hit.start}", hit.kind, hit.symbol, _line(hit)) for hit in found.hits)
+        context.ui.show(Table(("where", "kind", "what", "line"), rows))
     else:
         context.ui.show(Notice("Nothing was found for “{words}”.", {"words": words}))
     if found.left:
         context.ui.show(
             Notice("Files that are not indexed yet: {count}; search again to go on with them.", {"count": found.left})
         )
+
+
+def _line(hit: CodeHit) -> str:
+    """The first line of the passage with something on it."""
+    line = next((line.strip() for line in hit.passage.split("\n") if line.strip()), "")
+    return line if len(line) <= _WIDE else f"{line[:_WIDE]}…"
 
 
 def status_table(status: CodeStatus) -> Table:

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 LONGEST = 400
 """Characters that a vector is made of: path, name and how a chunk begins. A model on this machine takes a fifth of a
 second for so many."""
+OF_A_FILE = 300
+"""Chunks of one file that get a vector; what has more was made by a program, and is found by words."""
 NEAREST = 100
 """Chunks that are near enough to be ranked by meaning."""
 
@@ -91,8 +93,10 @@ def _of(roots: Sequence[int]) -> str:
 
 
 def _lacking(roots: Sequence[int]) -> str:
+    numbered = "SELECT *, row_number() OVER (PARTITION BY file ORDER BY first) AS place FROM chunks"
     return (
-        f"FROM chunks JOIN files ON files.id = chunks.file WHERE files.root IN ({_marks(roots)}) AND NOT EXISTS"
+        f"FROM ({numbered}) AS chunks JOIN files ON files.id = chunks.file"
+        f" WHERE files.root IN ({_marks(roots)}) AND place <= {OF_A_FILE} AND NOT EXISTS"
         " (SELECT 1 FROM vectors WHERE model = ? AND vectors.digest = chunks.digest)"
     )
 

@@ -125,3 +125,14 @@ async def test_the_embedder_is_closed_with_the_index(ground: Ground) -> None:
     code.find_by_meaning(stand_in)
     await code.aclose()
     assert stand_in.closed
+
+
+async def test_one_huge_file_does_not_take_all_the_time(ground: Ground) -> None:
+    ground.write("huge.py", "\n".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(1_000)))
+    ground.write("small.py", "def feline(): pass\n")
+    stand_in = StandIn()
+    code = ground.code()
+    code.find_by_meaning(stand_in)
+    await code.build()
+    assert (len(stand_in.given), (await code.status()).left) == (301, 0)
+    assert told(await code.search("f999", limit=1)) == ["huge.py f999"]

@@ -252,7 +252,7 @@ class Assembly:
             self._retriever(connection.embedder),
             self._parts.loader(budget, history),
             self._parts.compactor(connection, history),
-            self._segmenter.words,
+            self._segmenter.exact,
             FactBlock(budget.facts, self._parts.tokens, _now),
             make_task_memory(self._options, self._project, settings, budget, _now),
             extract=partial(extract_facts, self._parts.summarizer(connection, history)),

@@ -47,10 +47,17 @@ class Segmenter:
 
     def words(self, text: str) -> list[str]:
         """The words of `text` in order, lower-cased, without punctuation and blanks."""
+        return self._words(text, patient=self._patient)
+
+    def exact(self, text: str) -> list[str]:
+        """The same, and a dictionary that is still being made is waited for."""
+        return self._words(text, patient=True)
+
+    def _words(self, text: str, *, patient: bool) -> list[str]:
         if not _HAN.search(text):
             return _latin(text)
         cut = self._cut(text)
-        if cut is None and self._patient:
+        if cut is None and patient:
             self.warm()
             cut = self._cut(text)
         return _pieces(text) if cut is None else [word.lower() for word in cut if any(map(str.isalnum, word))]

@@ -176,3 +176,7 @@ def test_text_without_chinese_loads_and_makes_nothing(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
     assert (done.stdout, list(tmp_path.iterdir())) == ("['use', 'pnpm'] False\n", [])
+
+
+def test_who_needs_exact_words_waits_for_the_dictionary(tmp_path: Path) -> None:
+    assert Segmenter(tmp_path / "new").exact("帮我记一下部署命令") == jieba.lcut("帮我记一下部署命令")

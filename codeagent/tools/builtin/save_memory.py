@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,7 +33,9 @@ async def run(params: Params, ctx: ToolContext) -> ToolResult:
     content = params.content.strip()
     if not content:
         raise ToolFault("content is empty.", "empty")
-    if not ctx.facts.intends(ctx.said, content) and (refusal := await _refused(params, ctx)):
+    # Off the loop: it may wait for a dictionary that is being made.
+    asked = await asyncio.to_thread(ctx.facts.intends, ctx.said, content)
+    if not asked and (refusal := await _refused(params, ctx)):
         return refusal
     saved = ctx.facts.save(
         content, scope=params.scope, type=params.type, key=params.key.strip() or None, by="tool", quote=ctx.said

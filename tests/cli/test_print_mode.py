@@ -179,6 +179,7 @@ async def test_stream_json_tells_everything_in_order() -> None:
             "tokens_after": 100,
             "held": 0,
             "repaired": 0,
+            "unheld": 0,
             "message": "Context compacted: 900 → 100 tokens; /compact show",
         },
         {

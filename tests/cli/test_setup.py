@@ -119,27 +119,29 @@ def peeked(home: Home, project: Path, environ: dict[str, str] | None = None) -> 
 
 
 def test_peek_sees_what_the_first_draw_needs(home: Home, project: Path) -> None:
-    assert peeked(home, project) == Peek("default", False, True, "", False)
+    assert peeked(home, project) == Peek("default", False, True, "bell", "", False)
     home.root.mkdir()
     home.config.write_text('model = "a"\ntheme = "light"\n[ui]\nvim = true\n')
-    assert peeked(home, project) == Peek("light", True, True, "a", False)
+    assert peeked(home, project) == Peek("light", True, True, "bell", "a", False)
     (project / ".code-agent-cli").mkdir()
     (project / ".code-agent-cli" / "config.toml").write_text('model = "b"\nbase_url = "http://x"\n[ui]\nvim = false\n')
-    assert peeked(home, project) == Peek("light", False, True, "b", True)
+    assert peeked(home, project) == Peek("light", False, True, "bell", "b", True)
     environ = {"CODEAGENT_MODEL": "c", "CODEAGENT_THEME": "plain", "CODEAGENT_UI__VIM": "1"}
     environ["CODEAGENT_UI__STATUS_LINE"] = "off"
-    assert peeked(home, project, environ) == Peek("plain", True, False, "c", True)
+    assert peeked(home, project, environ) == Peek("plain", True, False, "bell", "c", True)
 
 
 @pytest.mark.parametrize("content", [b"model = ", b"\xff", b'model = 5\nui = "x"\ntheme = []\n'])
 def test_peek_passes_over_what_is_broken(home: Home, project: Path, content: bytes) -> None:
     home.root.mkdir()
     home.config.write_bytes(content)
-    assert peeked(home, project) == Peek("default", False, True, "", False)
+    assert peeked(home, project) == Peek("default", False, True, "bell", "", False)
 
 
 def test_peek_knows_the_model_of_a_key(home: Home, project: Path) -> None:
-    assert peeked(home, project, {"DEEPSEEK_API_KEY": "k"}) == Peek("default", False, True, "deepseek-chat", True)
+    assert peeked(home, project, {"DEEPSEEK_API_KEY": "k"}) == Peek(
+        "default", False, True, "bell", "deepseek-chat", True
+    )
 
 
 @pytest.mark.parametrize(

@@ -278,8 +278,7 @@ async def test_long_output_is_bounded_and_archived_at_an_interrupt_too(world: Wo
     )
 
 
-async def test_an_interrupt_while_the_answer_is_put_together_ends_it_too(tmp_path: Path, nap: str) -> None:
-    """It has gone to the background by then, and nobody was told."""
+async def test_what_an_interrupt_meets_on_its_way_to_the_background_is_ended_or_told(tmp_path: Path, nap: str) -> None:
     world = make_world(tmp_path, timeout=0.5)
     flood = f"yes {'x' * 500} | head -c 30000000; touch up; sleep {nap}"
     task = asyncio.create_task(world.run("shell", command=flood))
@@ -288,7 +287,8 @@ async def test_an_interrupt_while_the_answer_is_put_together_ends_it_too(tmp_pat
         await asyncio.sleep(0.001)
     task.cancel()
     result = await task
-    assert (result.summary, alive(nap)) == ("interrupted", [])
+    ended = (result.summary, alive(nap)) == ("interrupted", [])
+    assert ended or "now in the background as job1" in result.text  # the answer was ready first
     await world.jobs.aclose()
 
 
